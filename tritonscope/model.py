@@ -1,0 +1,178 @@
+"""The data of tritonscope: frozen, plain, and the same in the child, on disk and in both front ends.
+
+Each class has the fields of its JSON object under the same names (`pass_` is "pass" there). Standard library only.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from tritonscope.errors import TargetError
+
+__all__ = ["FORMAT", "Capture", "Failure", "KernelRef", "PassRecord", "Request", "Stage", "Target", "from_json", "to_json"]
+
+#: Version of the capture format; a reader refuses a newer one.
+FORMAT = 1
+
+_CUDA = re.compile(r"(?:sm_|cuda:)(\d{2,3})a?(?::(\d+))?")
+_HIP = re.compile(r"(?:hip:)?(gfx[0-9a-f]{3,4}(?:-strict)?)(?::(\d+))?")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A GPU architecture: `backend` "cuda" or "hip", `arch` "90" or "gfx942", `warp_size` in threads."""
+
+    backend: str
+    arch: str
+    warp_size: int
+
+    @property
+    def name(self) -> str:
+        """The short name that folders carry: "sm_90" or "gfx942"."""
+        return f"sm_{self.arch}" if self.backend == "cuda" else self.arch
+
+    @classmethod
+    def parse(cls, text: str) -> "Target":
+        """Read "sm_90", "cuda:90", "cuda:90:32", "gfx942" or "hip:gfx942:64"; raises TargetError."""
+        if match := _CUDA.fullmatch(text):
+            return cls("cuda", match[1], int(match[2] or 32))
+        if match := _HIP.fullmatch(text):
+            # CDNA and GCN (gfx9) run waves of 64, RDNA (gfx10 and later) of 32.
+            return cls("hip", match[1], int(match[2] or (64 if match[1].startswith("gfx9") else 32)))
+        raise TargetError(f"target {text!r} is not understood; write sm_90, cuda:90:32, gfx942 or hip:gfx942:64")
+
+
+@dataclass(frozen=True)
+class KernelRef:
+    """A kernel function in a file. `name` is what folders and prefixes call it; `bundled` files travel with the tool."""
+
+    name: str
+    path: str
+    function: str
+    bundled: bool = False
+
+
+@dataclass(frozen=True)
+class Request:
+    """One compilation that was asked for, complete: the same request gives the same capture.
+
+    `signature` is the text of --signature or None (then the kernel's spec, then what can be inferred);
+    `constants` are --set values and `options` backend options, both as the text that was typed;
+    `config` is the index of an autotune configuration; `env` what --env sets in the child.
+    """
+
+    kernel: KernelRef
+    target: Target
+    signature: str | None = None
+    constants: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict)
+    config: int | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    llvm_passes: bool = False
+    verify: bool = False
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One level of IR: "source", "ttir", "ttgir", "llir", "ptx", "cubin", "sass"; "glir"; "amdgcn", "hsaco".
+
+    `seconds` is what reaching it took (None where nothing was timed), `lines` None for binaries, `file` relative to
+    the capture.
+    """
+
+    stage: str
+    seconds: float | None
+    lines: int | None
+    bytes: int
+    file: str
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One step of the pipeline: an MLIR pass, a nested pass, an LLVM pass, or a step that is no pass.
+
+    `step` is "17" at the top, "43.1" nested. `name` is the compiler's own mnemonic where it gives one, `options` its
+    options as the compiler spells them. `ms` is None where the compiler gives no time (dumped passes). `file` holds
+    the IR after the step and is None where the step changed nothing or what it left was not seen. `before` holds the
+    IR before it, for nested passes alone: elsewhere it is what the step before left. `scope` names the operation that
+    a nested pass ran on, "" for the whole module. `ops_before` and `ops_after` count operations. `method` is
+    "intercepted" or "dumped".
+    """
+
+    step: str
+    stage: str
+    name: str
+    options: str
+    ms: float | None
+    changed: bool
+    ops_before: int | None
+    ops_after: int | None
+    file: str | None
+    method: str
+    before: str | None = None
+    scope: str = ""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a compilation ended: `pass_` and `step` where it was in a pass, `inner` the nested pass that failed.
+
+    `file` and `line` (1-based) name the user's line, `column` is 0-based; `source_line` is its text. `diagnostics` is
+    what the compiler said in full; `reproducer` the file, relative to the capture, that `tritonscope replay` takes.
+    """
+
+    stage: str | None
+    pass_: str | None
+    inner: str | None
+    step: str | None
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    source_line: str | None = None
+    diagnostics: str = ""
+    reproducer: str | None = None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One compilation on disk, read from capture.json or folded from the journal.
+
+    `capture` is "kernel/target-id"; `path` the absolute folder; `key` Triton's own hash; `status` one of "ok",
+    "failed", "crashed", "timeout", "interrupted", "running"; `created` an ISO 8601 UTC time; `seconds` the wall time of the whole
+    compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata` Triton's final
+    metadata as it is; `resources` registers, spills, shared, stack and so on, each None where not known; `versions`
+    of python, triton, tritonscope and tools; `notes` what a reader should know (a fallback taken, a tool missing).
+    """
+
+    capture: str
+    path: str
+    kernel: str
+    target: str
+    key: str
+    status: str
+    created: str
+    seconds: float | None
+    command: tuple[str, ...]
+    request: Mapping[str, Any]
+    versions: Mapping[str, str]
+    components: Mapping[str, Any]
+    stages: tuple[Stage, ...]
+    passes: tuple[PassRecord, ...]
+    metadata: Mapping[str, Any]
+    resources: Mapping[str, Any]
+    failure: Failure | None
+    notes: tuple[str, ...] = ()
+    verified: Mapping[str, bool] | None = None
+
+
+def to_json(value: Any) -> Any:
+    """`value`, a dataclass of this module or any nesting of them, as plain JSON data."""
+    if hasattr(value, "__dataclass_fields__"):
+        return {f.name.rstrip("_"): to_json(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): to_json(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [to_json(v) for v in value]
+    return value
