@@ -87,7 +87,7 @@ class Diagnostic:
 
 @dataclass(frozen=True)
 class Reproducer:
-    """What a failed pass manager printed: the `pipeline`, the `ir` that went in, and `text`, a file of both together."""
+    """What a failed pass manager printed: its `pipeline`, the `ir` that went in, and `text`, a file of both."""
 
     pipeline: str
     ir: str
