@@ -93,7 +93,7 @@ def _run(path: Path) -> ModuleType:
     folder = str(path.parent)
     if folder not in sys.path[:1]:
         sys.path.insert(0, folder)
-    linecache.checkcache(str(path))
+    linecache.cache.pop(str(path), None)
     try:
         return _execute(path)
     except ImportError as error:

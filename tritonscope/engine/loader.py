@@ -112,7 +112,7 @@ def _call(fn: Any, nodes: Mapping[str, Node]) -> tuple[list[Any], dict[str, Any]
 
 
 def _apply_written(src: Any, fn: Any, nodes: Mapping[str, Node]) -> None:
-    """Put the written types and constants where Triton inferred others: no int is an i8, and a plain 128 is constant."""
+    """Put the written types and constants where Triton inferred others: no int is an i8, a plain 128 is constant."""
     for index, param in enumerate(fn.params):
         node = nodes[param.name]
         src.signature[param.name] = type_of(node)
