@@ -40,6 +40,8 @@ class Items:
     items: tuple["Node", ...]
 
 
+_LANGUAGES = ("triton.language.", "triton.experimental.gluon.language.")
+
 Node: TypeAlias = Scalar | Pointer | Descriptor | Value | Items | Unknown
 
 
@@ -259,7 +261,7 @@ def _language_name(text: str) -> str:
 
 
 def _evaluate(text: str, scope: Mapping[str, Any]) -> Any:
-    """The value of a dotted name, or of a call of one of Triton's own classes on literals and such names.
+    """The value of a dotted name, or of a call of a class of Triton's languages on literals and such names.
 
     Nothing else is run: a signature may come out of someone else's capture.
     """
@@ -273,7 +275,7 @@ class _Evaluator(ast.NodeVisitor):
 
     def generic_visit(self, node: ast.AST) -> Any:
         raise SignatureError(
-            f"{self.text} is more than a name or a call of one of Triton's classes; name it in the file."
+            f"{self.text} is more than a name or a call of one of Triton's layouts; name it in the file."
         )
 
     def visit_Constant(self, node: ast.Constant) -> Any:
@@ -305,7 +307,7 @@ class _Evaluator(ast.NodeVisitor):
 
     def visit_Call(self, node: ast.Call) -> Any:
         called = self.visit(node.func)
-        if not isinstance(called, type) or not called.__module__.startswith("triton."):
+        if not isinstance(called, type) or not called.__module__.startswith(_LANGUAGES):
             return self.generic_visit(node)
         named = {keyword.arg: self.visit(keyword.value) for keyword in node.keywords if keyword.arg}
         try:
