@@ -16,9 +16,11 @@ Every error is one sentence that says what to do next, takes that sentence as it
 Standard library only: the child raises them too.
 """
 
+import errno
 from enum import IntEnum
 
 __all__ = [
+    "NO_ROOM",
     "CaptureNotFound",
     "CaptureUnreadable",
     "ChildDied",
@@ -32,6 +34,9 @@ __all__ = [
     "TritonscopeError",
     "UsageError",
 ]
+
+#: The error numbers of an OSError that say that the disk, or our share of it, is full.
+NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class ExitCode(IntEnum):

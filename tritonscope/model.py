@@ -10,7 +10,7 @@ from typing import Any
 
 from tritonscope.errors import TargetError
 
-__all__ = ["FORMAT", "Capture", "Failure", "KernelRef", "PassRecord", "Request", "Stage", "Target", "from_json", "to_json"]
+__all__ = ["FORMAT", "Capture", "Failure", "KernelRef", "PassRecord", "Request", "Stage", "Target", "to_json"]
 
 #: Version of the capture format; a reader refuses a newer one.
 FORMAT = 1

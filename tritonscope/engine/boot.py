@@ -1,0 +1,27 @@
+"""The child's first lines: load this package, and nothing else of our environment, into whatever Python runs this file.
+
+Run as `python boot.py EVENTS REQUEST`, two descriptor numbers. Putting our site-packages on another Python's path would
+mix the binary interfaces of two environments, so the package is loaded by its own folder alone.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+# Any module beside this file would shadow one of the user's: Python put our folder first.
+sys.path.pop(0)
+
+package = Path(__file__).resolve().parent.parent
+spec = importlib.util.spec_from_file_location(
+    "tritonscope", package / "__init__.py", submodule_search_locations=[str(package)]
+)
+assert spec is not None
+assert spec.loader is not None
+module = importlib.util.module_from_spec(spec)
+sys.modules["tritonscope"] = module
+spec.loader.exec_module(module)
+
+from tritonscope.engine.worker import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2])))

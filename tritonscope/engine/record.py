@@ -1,0 +1,288 @@
+"""The parent's part of a capture: turn what the child says into the journal's entries and the snapshots beside it.
+
+The child only writes raw text and goes on compiling; what takes time without the compiler (strip, compare, count,
+compress, take the compiler's own dumps apart) happens here, on another core and without its interpreter lock.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tritonscope.engine import llvm_record
+from tritonscope.engine.nested import nested_records
+from tritonscope.engine.snapshots import SnapshotFolder
+from tritonscope.ir.locations import strip_debug
+from tritonscope.ir.mlir_dump import Diagnostic, Dump, Noise, parse_diagnostics, parse_reproducer, read_dumps
+from tritonscope.ir.stats import count_ops
+from tritonscope.ir.timing import without_timing
+from tritonscope.model import Failure, PassRecord, to_json
+from tritonscope.store.writer import CaptureWriter
+
+__all__ = ["COMPILER_OUTPUT", "REPLAY_HEADER", "Recorder"]
+
+#: The child's descriptor 2 while it compiles, in the capture's folder; taken apart and deleted at the end.
+COMPILER_OUTPUT = "compiler.err"
+
+#: What the first line of a reproducer starts with; the rest of it is JSON.
+REPLAY_HEADER = "// tritonscope replay "
+
+#: The most that is kept of what a compiler printed about one failure, in characters.
+MOST_DIAGNOSTICS = 200_000
+
+_EXECUTING = re.compile(r"Pipeline failed while executing \[(?P<passes>.*?)\]: reproducer generated")
+_QUOTED = re.compile(r"`([^`]+)`")
+
+
+class Recorder:
+    """Takes the child's events one by one and appends what they mean to the journal."""
+
+    def __init__(self, writer: CaptureWriter) -> None:
+        self._writer = writer
+        self._snapshots = SnapshotFolder(writer.folder)
+        self._output = writer.folder / COMPILER_OUTPUT
+        self._log = writer.folder / "log.txt"
+        self._function = "kernel"
+        self._versions: Mapping[str, str] = {}
+        self._target = ""
+        self._logged = 0
+        self._restart()
+        self.finished = False
+        self.failure: Failure | None = None
+
+    def _restart(self) -> None:
+        self._text = ""
+        self._stripped = ""
+        self._kind = "mlir"
+        self._ops: int | None = None
+        self._running: dict[str, Any] | None = None
+        self._waiting: list[PassRecord] = []
+        self._stage: str | None = None
+
+    def take(self, event: dict[str, Any]) -> None:
+        """Record one event; raises Missing on a full disk, KeyError or ValueError on an event that is none."""
+        handle = getattr(self, f"_take_{event['event']}", None)
+        if handle is None:
+            self._writer.append(event)
+        else:
+            handle(event)
+
+    # -- one method an event that is more than noted
+
+    def _take_loaded(self, event: dict[str, Any]) -> None:
+        self._function = event["function"]
+        self._versions = event["versions"]
+        self._writer.append(event)
+
+    def _take_restart(self, event: dict[str, Any]) -> None:
+        self._restart()
+        self._writer.append(event)
+
+    def _take_begin(self, event: dict[str, Any]) -> None:
+        self._stage = event["stage"]
+        self._writer.append(event)
+
+    def _take_stage(self, event: dict[str, Any]) -> None:
+        stage, file = event["stage"], event["file"]
+        if stage == "source":
+            self._now(self._snapshots.read(file), "mlir")
+        elif self._waiting:
+            # The last step of a stage left just what the stage did.
+            *earlier, last = self._waiting
+            self._ops = count_ops(self._snapshots.read(file), "llir") if stage == "llir" else None
+            self._waiting = [*earlier, replace(last, file=file, ops_after=self._ops)]
+        self._flush()
+        self._writer.append(event)
+
+    def _take_pass_begin(self, event: dict[str, Any]) -> None:
+        self._running = event
+        self._writer.append(event)
+
+    def _take_pass(self, event: dict[str, Any]) -> None:
+        self._running = None
+        step, name = event["step"], event["name"]
+        printed = self._printed(event["printed"])
+        before_text, before_ops = self._text, self._ops
+        suffix = "ll" if event["kind"] == "step" else "mlir"
+        file, changed = self._snapshot(event["raw"], step, name, suffix)
+        record = PassRecord(
+            step=step,
+            stage=event["stage"],
+            name=name,
+            options=event["options"],
+            ms=event["ms"],
+            changed=changed or event["kind"] == "step",
+            ops_before=before_ops,
+            ops_after=self._ops,
+            file=file,
+            method="intercepted",
+        )
+        if event["kind"] == "step" and file is None:
+            self._waiting.append(replace(record, ops_after=None))
+        else:
+            self._append(record)
+        if event.get("llvm_dump"):
+            start, end = event["printed"]
+            for child in llvm_record.records(self._output, start, end, record, self._snapshots):
+                self._append(child)
+            return
+        items = list(read_dumps(printed.splitlines(keepends=True)))
+        for child in nested_records(items, record, before_text, self._text, self._snapshots):
+            self._append(child)
+        self._log_noise(items)
+
+    def _take_failure(self, event: dict[str, Any]) -> None:
+        if "printed" in event:
+            failure = self._refused(event)
+        else:
+            fields = {k: v for k, v in event.items() if k not in ("event", "error")}
+            failure = Failure(pass_=None, inner=None, **fields)
+        self._fail(failure)
+
+    def _take_done(self, event: dict[str, Any]) -> None:
+        self.finished = True
+        self._writer.append(event)
+
+    # -- the end
+
+    def abandon(self, message: str) -> None:
+        """The child is gone: say in which pass, on which IR, and keep what the compiler printed last."""
+        self._flush()
+        running = self._running or {}
+        start = running.get("printed", self._logged)
+        items = list(read_dumps(self._printed([start, None]).splitlines(keepends=True)))
+        dumps = [item for item in items if isinstance(item, Dump) and item.when == "Before"]
+        noise = _noise(items)
+        inner = dumps[-1].mnemonic or dumps[-1].name if len(dumps) > 1 else None
+        self._fail(
+            Failure(
+                stage=running.get("stage", self._stage),
+                pass_=running.get("name"),
+                inner=inner,
+                step=running.get("step"),
+                message=message,
+                diagnostics=noise[-MOST_DIAGNOSTICS:],
+                reproducer=self._reproducer(running, ""),
+            )
+        )
+
+    def close(self) -> None:
+        """Move what is left of the compiler's output to the log."""
+        self._flush()
+        if self._output.exists():
+            self._log_noise(list(read_dumps(self._printed([self._logged, None]).splitlines(keepends=True))))
+            self._output.unlink()
+
+    # -- parts
+
+    def _fail(self, failure: Failure) -> None:
+        self._flush()
+        self.failure = failure
+        self._writer.append({"event": "failure", **to_json(failure)})
+
+    def _refused(self, event: dict[str, Any]) -> Failure:
+        """A pass or step that failed, from what the compiler printed and what Triton raised."""
+        running = self._running or {}
+        printed = self._printed(event["printed"])
+        items = list(read_dumps(printed.splitlines(keepends=True)))
+        noise = _noise(items)
+        reproducer = parse_reproducer(noise)
+        diagnostics = parse_diagnostics(noise)
+        errors = [d for d in diagnostics if d.severity == "error"]
+        first = errors[0] if errors else None
+        named = _EXECUTING.search(noise)
+        inner = _QUOTED.findall(named["passes"])[1::1] if named else []
+        passes = [name for name in inner if "." not in name] if inner else []
+        self._running = None
+        message = first.message if first else event["message"] or event["error"]
+        place = _place(first, diagnostics)
+        self._log_noise(items)
+        return Failure(
+            stage=event["stage"],
+            pass_=running.get("name"),
+            inner=passes[-1] if passes else None,
+            step=event["step"],
+            message=message,
+            file=place.file if place else None,
+            line=place.line if place else None,
+            column=place.column if place else None,
+            source_line=_source_line(place),
+            diagnostics=(noise if not reproducer else noise.replace(reproducer.text, ""))[:MOST_DIAGNOSTICS],
+            reproducer=self._reproducer(running, reproducer.text[len(reproducer.ir) :] if reproducer else ""),
+        )
+
+    def _reproducer(self, running: Mapping[str, Any], resources: str) -> str | None:
+        """Write the IR that went into the running step, headed by what runs that step again."""
+        if not running.get("call") or not self._text:
+            return None
+        header = {
+            "stage": running["stage"],
+            "pass": running["name"],
+            "options": running["options"],
+            "call": running["call"],
+            "versions": dict(self._versions),
+        }
+        name = "reproducer.mlir"
+        text = f"{REPLAY_HEADER}{json.dumps(header)}\n{self._text.rstrip()}\n{resources.lstrip()}"
+        self._snapshots.write(name, text)
+        return name
+
+    def _snapshot(self, raw: str | None, step: str, name: str, suffix: str) -> tuple[str | None, bool]:
+        """File the raw text that a step left; (its file, whether more than locations changed)."""
+        if raw is None:
+            return None, False
+        text = self._snapshots.read(raw)
+        before = self._stripped
+        self._now(text, "llir" if suffix == "ll" else "mlir")
+        return self._snapshots.file(raw, text, step, name, suffix), before != self._stripped
+
+    def _now(self, text: str, kind: str) -> None:
+        self._text = text
+        self._kind = kind
+        self._stripped = strip_debug(text, kind)
+        self._ops = count_ops(text, kind)
+
+    def _append(self, record: PassRecord) -> None:
+        self._writer.append({"event": "pass", **to_json(record)})
+
+    def _flush(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for record in waiting:
+            self._append(record)
+
+    def _printed(self, span: list[int | None]) -> bytes:
+        start, end = span
+        if not self._output.exists():
+            return b""
+        with self._output.open("rb") as file:
+            file.seek(start or 0)
+            data = file.read() if end is None else file.read(end - (start or 0))
+        self._logged = max(self._logged, (start or 0) + len(data))
+        return data
+
+    def _log_noise(self, items: list[Dump | Noise]) -> None:
+        noise = _noise(items)
+        if noise.strip():
+            with self._log.open("a", encoding="utf-8") as log:
+                log.write(noise if noise.endswith("\n") else noise + "\n")
+
+
+def _noise(items: list[Dump | Noise]) -> str:
+    return without_timing("".join(item.text for item in items if isinstance(item, Noise)))
+
+
+def _place(first: Diagnostic | None, diagnostics: list[Diagnostic]) -> Diagnostic | None:
+    """The first message that names a place: the error itself, or a note to it."""
+    return next((d for d in [first, *diagnostics] if d is not None and d.line is not None), None)
+
+
+def _source_line(place: Diagnostic | None) -> str | None:
+    if place is None or place.file is None or place.line is None:
+        return None
+    try:
+        lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return lines[place.line - 1] if place.line <= len(lines) else None

@@ -1,0 +1,136 @@
+"""The child: one request in, events out. Everything that imports triton is imported from here."""
+
+import hashlib
+import importlib
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tritonscope import errors
+from tritonscope.engine.events import Events
+from tritonscope.model import KernelRef, Request, Target
+
+__all__ = ["main"]
+
+
+def main(events_descriptor: int, request_descriptor: int) -> int:
+    """Read one request, do it, say so. The exit code is 0 whatever the compiler said: the events tell."""
+    for descriptor in (events_descriptor, request_descriptor):
+        os.set_inheritable(descriptor, False)
+    events = Events(events_descriptor)
+    requests = os.fdopen(request_descriptor, encoding="utf-8")
+    message = json.loads(requests.readline())
+    threading.Thread(target=_die_with_parent, args=(requests,), daemon=True).start()
+    try:
+        _ACTIONS[message["action"]](message, events)
+    except errors.TritonscopeError as error:
+        events.send("error", kind=type(error).__name__, message=str(error))
+    except OSError as error:
+        if error.errno not in errors.NO_ROOM:
+            raise
+        events.send("error", kind="Missing", message=f"there is no room left on the disk ({error}); make some and run it again")
+    return 0
+
+
+def _die_with_parent(requests: Any) -> None:
+    """The parent keeps the request's descriptor open as long as it lives; at its end, so is ours and our tools'."""
+    requests.read()
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def request_from_json(data: Mapping[str, Any]) -> Request:
+    """The request as the parent sent it."""
+    fields = dict(data)
+    return Request(**{**fields, "kernel": KernelRef(**fields["kernel"]), "target": Target(**fields["target"])})
+
+
+# -- actions
+
+
+def _describe(message: Mapping[str, Any], events: Events) -> None:
+    loader = _needs_triton("tritonscope.engine.loader")
+    events.send("described", **loader.describe(loader.load(KernelRef(**message["kernel"]))))
+
+
+def _plain(message: Mapping[str, Any], events: Events) -> None:
+    """Compile with nothing of ours in the way, and say what each artefact hashes to."""
+    loader = _needs_triton("tritonscope.engine.loader")
+    import triton
+
+    request = request_from_json(message["request"])
+    built = loader.build(loader.load(request.kernel), request)
+    start = time.perf_counter()
+    kernel = triton.compile(built.src, target=built.target, options=built.options)
+    seconds = time.perf_counter() - start
+    hashes = {stage: [_sha256(_bytes(text))] for stage, text in kernel.asm.items()}
+    if "ptx" in kernel.asm and message.get("repeat_ptxas"):
+        # Some releases of ptxas give one of several binaries for the same PTX: list what a few runs give.
+        hashes["cubin"] += _assemble_again(built, kernel)
+    events.send("plain", hashes=hashes, seconds=seconds)
+
+
+def _capture(message: Mapping[str, Any], events: Events) -> None:
+    started = time.perf_counter()
+    loader = _needs_triton("tritonscope.engine.loader")
+    from tritonscope.engine import cachekey, capture
+
+    request = request_from_json(message["request"])
+    loaded = loader.load(request.kernel)
+    built = loader.build(loaded, request)
+    session = capture.Session(message["folder"], events, request, loaded, built)
+    events.send("loaded", **session.describe())
+    components = cachekey.components(built)
+    events.send("key", hash=components["hash"], components=components)
+    session.write_sources()
+    session.compile()
+    events.send("done", seconds=round(time.perf_counter() - started, 4))
+
+
+def _replay(message: Mapping[str, Any], events: Events) -> None:
+    _needs_triton("tritonscope.engine.loader")
+    from tritonscope.engine import replay
+
+    replay.run(message, events)
+
+
+_ACTIONS = {"capture": _capture, "describe": _describe, "plain": _plain, "replay": _replay}
+
+
+def _needs_triton(module: str) -> Any:
+    """Import one of our modules that imports triton; raises Missing in a sentence where that is not to be had."""
+    from tritonscope.engine import native
+
+    try:
+        importlib.import_module("triton")
+    except ImportError as error:
+        raise errors.Missing(
+            f"{sys.executable} cannot import triton ({error}); install it there with 'pip install triton', "
+            "or name an environment that has it with --python PATH"
+        ) from error
+    native.assume_verified()
+    return importlib.import_module(module)
+
+
+def _bytes(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode()
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _assemble_again(built: Any, kernel: Any, times: int = 12) -> list[str]:
+    from triton.compiler.compiler import make_backend
+
+    backend = make_backend(built.target)
+    stages: dict[str, Any] = {}
+    backend.add_stages(stages, backend.parse_options(dict(built.options)), built.src.language)
+    return sorted({_sha256(stages["cubin"](kernel.asm["ptx"], {})) for _ in range(times)})
