@@ -1,6 +1,6 @@
-"""Two switches inside libtriton that Triton does not offer, for speed alone: without them every text is the same.
+"""Switches inside libtriton that Triton does not offer, for speed alone: without them every text is the same.
 
-Both call C++ functions of the loaded library by address. A function that is not there, another processor, another
+They call C++ functions of the loaded library by address. A function that is not there, another processor, another
 operating system or `TRITONSCOPE_NATIVE=0` turns them off: then the calls answer False and nothing has happened.
 Runs in the child only; standard library and triton.
 """
@@ -15,19 +15,29 @@ from pathlib import Path
 
 from tritonscope.engine.elf import function_values, read_sections
 
-__all__ = ["assume_verified", "buffer_errs", "flush_errs", "unbuffer_errs"]
+__all__ = [
+    "assume_verified",
+    "buffer_dbgs",
+    "buffer_errs",
+    "flush_dbgs",
+    "flush_errs",
+    "unbuffer_dbgs",
+    "unbuffer_errs",
+]
 
 _REGISTER_PRINTER_OPTIONS = "_ZN4mlir27registerAsmPrinterCLOptionsEv"
 _PARSE_OPTIONS = "LLVMParseCommandLineOptions"
 _ERRS = "_ZN4llvm4errsEv"
+_DBGS = "_ZN4llvm4dbgsEv"
 _SET_BUFFERED = "_ZN4llvm11raw_ostream11SetBufferedEv"
 _SET_BUFFER_AND_MODE = "_ZN4llvm11raw_ostream16SetBufferAndModeEPcmNS0_10BufferKindE"
-_FUNCTIONS = (_REGISTER_PRINTER_OPTIONS, _PARSE_OPTIONS, _ERRS, _SET_BUFFERED, _SET_BUFFER_AND_MODE)
+_FUNCTIONS = (_REGISTER_PRINTER_OPTIONS, _PARSE_OPTIONS, _ERRS, _DBGS, _SET_BUFFERED, _SET_BUFFER_AND_MODE)
 _ANCHOR = "PyInit_libtriton"  # exported by every Python extension: dlsym's address less its value is the load base
 _OPTION = "mlir-print-assume-verified"
-_UNBUFFERED = 0  # raw_ostream::BufferKind
+_UNBUFFERED, _EXTERNAL_BUFFER = 0, 2  # raw_ostream::BufferKind
+_DUMP_BUFFER = 64 << 20
 
-_buffered = False
+_buffered: set[str] = set()
 
 
 @functools.cache
@@ -49,42 +59,91 @@ def assume_verified() -> bool:
 
 
 def buffer_errs() -> bool:
-    """Buffer what LLVM and MLIR print on descriptor 2, which they write byte by byte otherwise.
+    """Buffer what LLVM prints on descriptor 2 (`llvm::errs()`), which it writes byte by byte otherwise.
 
-    What is buffered appears after what Python or C print meanwhile, and a crash loses up to a buffer (4 kB) of it:
-    call `flush_errs` before reading, `unbuffer_errs` when done. False, and unbuffered, where it cannot be.
+    For LLVM_IR_ENABLE_DUMP, not for MLIR's dumps: MLIR asks the stream how much it has written, is told the wrong
+    number through this buffer, and prints some types twice. What is buffered appears after what Python or C print
+    meanwhile, and a crash loses up to a buffer (4 kB) of it: call `flush_errs` before reading, `unbuffer_errs` when
+    done. False, and unbuffered, where it cannot be.
     """
-    global _buffered
-    functions = _functions()
-    # Without the way back there is none in.
-    if not all(name in functions for name in (_ERRS, _SET_BUFFERED, _SET_BUFFER_AND_MODE)):
-        return False
-    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(functions[_SET_BUFFERED])(_errs(functions))
-    _buffered = True
-    return True
+    return _buffer(_ERRS, 0)
 
 
 def flush_errs() -> bool:
     """Write out what `buffer_errs` has kept back; it stays buffered. False where nothing is buffered."""
-    # SetBuffered writes out what is there before it allocates, and unlike flush_nonempty takes an empty buffer.
-    return _buffered and buffer_errs()
+    return _ERRS in _buffered and _buffer(_ERRS, 0)
 
 
 def unbuffer_errs() -> bool:
     """Write out what `buffer_errs` has kept back and write at once again; False where nothing is buffered."""
-    global _buffered
-    if not flush_errs():
-        return False
+    return _unbuffer(_ERRS)
+
+
+def buffer_dbgs() -> bool:
+    """Buffer what MLIR dumps on descriptor 2 (`llvm::dbgs()`), up to 64 MB, until `flush_dbgs` or `unbuffer_dbgs`.
+
+    For MLIR_ENABLE_DUMP without MLIR_DUMP_PATH. Diagnostics are not held back: they appear before the dumps, never
+    within one, as long as the buffer holds. A crash that ends the process loses the dumps; one that MLIR catches to
+    print a reproducer does not. False, and unbuffered, where it cannot be.
+    """
+    return _buffer(_DBGS, _DUMP_BUFFER)
+
+
+def flush_dbgs() -> bool:
+    """Write out what `buffer_dbgs` has kept back; it stays buffered. False where nothing is buffered."""
+    return _DBGS in _buffered and _buffer(_DBGS, _DUMP_BUFFER)
+
+
+def unbuffer_dbgs() -> bool:
+    """Write out what `buffer_dbgs` has kept back and write at once again; False where nothing is buffered."""
+    return _unbuffer(_DBGS)
+
+
+def _buffer(stream: str, size: int) -> bool:
+    """Write out what `stream` holds and buffer it from here on, by `size` bytes or, where 0, by its own choice."""
     functions = _functions()
-    set_mode = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_int)
-    set_mode(functions[_SET_BUFFER_AND_MODE])(_errs(functions), None, 0, _UNBUFFERED)
-    _buffered = False
+    # Without the way back there is none in.
+    if not all(name in functions for name in (stream, _SET_BUFFERED, _SET_BUFFER_AND_MODE)):
+        return False
+    memory = _memory(size) if size else None
+    if size and not memory:
+        return False
+    address = _address(functions[stream])
+    # SetBuffered writes out what is there before it allocates, and unlike flush_nonempty takes an empty buffer.
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(functions[_SET_BUFFERED])(address)
+    if memory:
+        _set_mode(functions, address, memory, size, _EXTERNAL_BUFFER)
+    _buffered.add(stream)
     return True
 
 
-def _errs(functions: dict[str, int]) -> int | None:
-    stream: int | None = ctypes.CFUNCTYPE(ctypes.c_void_p)(functions[_ERRS])()
+def _unbuffer(stream: str) -> bool:
+    if stream not in _buffered or not _buffer(stream, 0):
+        return False
+    functions = _functions()
+    _set_mode(functions, _address(functions[stream]), None, 0, _UNBUFFERED)
+    _buffered.discard(stream)
+    return True
+
+
+def _set_mode(functions: dict[str, int], stream: int | None, memory: int | None, size: int, mode: int) -> None:
+    """Call raw_ostream::SetBufferAndMode, which asserts that the stream holds nothing."""
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
+    prototype(functions[_SET_BUFFER_AND_MODE])(stream, memory, size, mode)
+
+
+def _address(getter: int) -> int | None:
+    stream: int | None = ctypes.CFUNCTYPE(ctypes.c_void_p)(getter)()
     return stream
+
+
+@functools.cache
+def _memory(size: int) -> int | None:
+    """Memory that is never freed: LLVM's stream may outlive Python, and pages that nothing touches cost nothing."""
+    allocate = ctypes.CDLL(None).malloc
+    allocate.restype, allocate.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+    block: int | None = allocate(size)
+    return block
 
 
 @functools.cache
