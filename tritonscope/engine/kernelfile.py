@@ -111,15 +111,20 @@ def _run(path: Path) -> ModuleType:
         raise KernelFileError(_failure(path, error)) from error
 
 
+class _KernelFileLoader(SourceFileLoader):
+    """Marks the modules made here: the same name may be used again, for an edited file or another of that name."""
+
+
 def _execute(path: Path) -> ModuleType:
     """Run the file as the module an `import` of it would make, but never from or into a bytecode cache.
 
     The name matters: Triton builds the names of the functions that a kernel calls from it.
     """
     name = path.stem
-    if name in sys.modules or name in sys.stdlib_module_names:
+    ours = name not in sys.modules or isinstance(sys.modules[name].__loader__, _KernelFileLoader)
+    if name in sys.stdlib_module_names or not ours:
         name = f"{name}_kernel_file"
-    loader = SourceFileLoader(name, str(path))
+    loader = _KernelFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader, origin=str(path))
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
