@@ -62,7 +62,7 @@ def combine_function(name: str, functions: Mapping[str, Any]) -> str:
 def _triton(triton: Mapping[str, Any]) -> str:
     if "opaque" in triton:
         return str(triton["opaque"])
-    return triton["version"] + "-".join(triton["files"].values())
+    return str(triton["version"]) + "-".join(triton["files"].values())
 
 
 def _source(components: Mapping[str, Any]) -> str:
