@@ -1,6 +1,7 @@
 """The loader against Triton: the same source as its ahead-of-time compiler builds, the same attributes as a launch."""
 
 import os
+import sys
 import textwrap
 from pathlib import Path
 
@@ -139,12 +140,9 @@ def test_set_overrides_the_signature_and_options_override_the_spec():
 
 
 TUNED = """
-ROUND = tl.constexpr(16)
-
 @triton.autotune(
     configs=[
         triton.Config({"BLOCK": 32}, num_warps=1, pre_hook=lambda args: 1 / 0),
-        triton.Config({"BLOCK": 64, "num_stages": 2}, num_warps=2, num_stages=5) if False else
         triton.Config({"BLOCK": 64}, num_warps=2, num_stages=5),
     ],
     key=["n"],
@@ -169,11 +167,20 @@ def test_autotune_and_heuristics_are_looked_through(kernel):
     first = built(loaded, signature="*fp32:16, i32:16")
     assert [first.src.constants[(i,)] for i in (2, 3, 4, 5)] == [32, True, 64, False]
     assert first.options["num_warps"] == 1
+    assert [note.split(" needs")[0] for note in first.notes] == ["The heuristic for FITS"]
     second = built(loaded, signature="*fp32:16, i32:16", config=1, options={"num_stages": "4"})
     assert [second.src.constants[(i,)] for i in (2, 3, 4)] == [64, True, 128]
     assert (second.options["num_warps"], second.options["num_stages"]) == (2, 4)
     constant = built(loaded, signature="*fp32:16, 96, TWICE=7", config=1)
     assert [constant.src.constants[(i,)] for i in (1, 4, 5)] == [96, 7, False]
+
+
+def test_an_option_that_the_target_lacks_is_left_out_of_a_configuration_and_said(kernel):
+    text = "@triton.autotune([triton.Config({}, maxnreg=64)], key=[])\n@triton.jit\ndef k(x):\n    pass\n"
+    assert built(kernel(text), "sm_90", signature="*fp32").options["maxnreg"] == 64
+    ours = built(kernel(text), "gfx942", signature="*fp32")
+    assert "maxnreg" not in ours.options
+    assert ours.notes[0].startswith("maxnreg=64 of the autotune configuration")
 
 
 def test_a_configuration_that_is_not_there(kernel):
@@ -329,10 +336,10 @@ def test_targets_that_triton_does_not_take(kernel, target, match):
 
 def test_nothing_of_tritons_is_left_changed(kernel):
     loaded = kernel(COPY)
-    before = (dict(vars(driver)), triton.compiler.compile, dict(vars(loaded.fn)), list(__import__("sys").meta_path))
+    before = (dict(vars(driver)), triton.compiler.compile, dict(vars(loaded.fn)), list(sys.meta_path))
     built(loaded, signature="*fp32, *fp32, i32, 4")
     built(loaded, "gfx942", signature="*fp32, *fp32, i32, 4")
-    after = (dict(vars(driver)), triton.compiler.compile, dict(vars(loaded.fn)), list(__import__("sys").meta_path))
+    after = (dict(vars(driver)), triton.compiler.compile, dict(vars(loaded.fn)), list(sys.meta_path))
     # The kernel's own hash is computed and kept by Triton; everything else is as it was.
     for state in (before[2], after[2]):
         for name in ("hash", "used_global_vals"):

@@ -43,10 +43,11 @@ __all__ = ["Resolved", "resolve", "signature_text"]
 
 @dataclass(frozen=True)
 class Resolved:
-    """A node for each parameter, in the kernel's order, and the options that were asked for."""
+    """A node for each parameter, in the kernel's order, the options that were asked for, and what to tell of them."""
 
     nodes: Mapping[str, Node]
     options: Mapping[str, Any]
+    notes: tuple[str, ...]
 
 
 def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]) -> Resolved:
@@ -81,8 +82,14 @@ def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]
         else:
             nodes[name] = _own(loaded.fn, param, scope)
 
+    notes = [
+        f"{name}={value} of the autotune configuration is no option of this target's backend; it is left out."
+        for name, value in config.items()
+        if name not in params and name not in known_options
+    ]
     fixed = explicit.keys() | config.keys()
-    for name, value in _heuristic_values(loaded, nodes, options):
+    decided = dict(_heuristic_values(loaded, nodes, options))
+    for name, value in decided.items():
         if name in params and name not in fixed:
             nodes[name] = from_object(value, params[name], scope)
         elif name in known_options and name not in asked:
@@ -90,9 +97,15 @@ def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]
 
     if any(is_unknown(node) for node in nodes.values()):
         raise SignatureError(_question(loaded, nodes))
+    notes += (
+        f"The heuristic for {name} needs arguments that only a launch has; {name}={_node_text(nodes[name])} stands in, "
+        f"and --set {name}=VALUE changes it."
+        for name, _ in loaded.heuristics
+        if name in params and name not in decided and name not in fixed
+    )
     # A launch gives a keyword argument that is both a parameter and an option to both.
     options |= {name: node.value for name, node in nodes.items() if name in known_options and isinstance(node, Value)}
-    return Resolved(nodes, options)
+    return Resolved(nodes, options, tuple(notes))
 
 
 def signature_text(nodes: Mapping[str, Node]) -> str:

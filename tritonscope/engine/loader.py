@@ -30,13 +30,14 @@ class Built:
     """One compilation, ready for `triton.compile(src, target=target, options=options)`.
 
     `src` is an ASTSource or Gluon's, `target` a GPUTarget, `options` the backend's complete options; `signature` is the
-    text of a full signature that builds the same again.
+    text of a full signature that builds the same again; `notes` are sentences on what was assumed or left out.
     """
 
     src: Any
     target: Any
     options: dict[str, Any]
     signature: str
+    notes: tuple[str, ...] = ()
 
 
 def build(loaded: LoadedKernel, request: Request) -> Built:
@@ -51,7 +52,7 @@ def build(loaded: LoadedKernel, request: Request) -> Built:
     args, kwargs = _call(loaded.fn, resolved.nodes)
     recorded = record(loaded.fn, target, args, {**resolved.options, **kwargs})
     _apply_written(recorded.src, loaded.fn, resolved.nodes)
-    return Built(recorded.src, recorded.target, recorded.options, signature_text(resolved.nodes))
+    return Built(recorded.src, recorded.target, recorded.options, signature_text(resolved.nodes), resolved.notes)
 
 
 def _backend(target: Target) -> tuple[Any, Any]:
