@@ -1,0 +1,102 @@
+"""The command line: `tritonscope COMMAND ...`.
+
+A command's module is imported when that command is asked for, so that `--help` and `--version` cost next to nothing.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from tritonscope import __version__
+from tritonscope.errors import ExitCode, TritonscopeError
+
+__all__ = ["COMMANDS", "main"]
+
+#: Each command, the module that runs it, and what it does in a line.
+COMMANDS = {
+    "compile": ("tritonscope.cli.compile", "compile a kernel and keep every level of its IR and every pass"),
+    "ls": ("tritonscope.cli.listing", "list the captures there are"),
+    "show": ("tritonscope.cli.show", "sum one capture up: stages, passes, resources, failure"),
+    "passes": ("tritonscope.cli.passes", "list the passes that ran: times, changes, operation counts"),
+    "dump": ("tritonscope.cli.dump", "print the IR of a stage, or around a pass"),
+    "grep": ("tritonscope.cli.grep", "search every stage and pass, and name the first where it appears"),
+    "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
+    "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
+}
+
+_EXIT_CODES = """exit codes:
+  0    done
+  1    a difference, a failed check, or nothing found, where that was asked
+  2    wrong usage, or a file, kernel or capture that is not there or not readable
+  3    the kernel did not compile
+  4    the compiler's process crashed or ran past its time
+  5    something needed is missing: GPU, torch, triton, a tool, room on the disk
+  130  interrupted"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command that `argv` asks for, sys.argv's by default; gives the exit code, see `errors.ExitCode`."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except SystemExit as exit_:  # argparse has said what there was to say
+        return exit_.code if isinstance(exit_.code, int) else ExitCode.DONE
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # The reader has seen enough; without this, Python complains when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except TritonscopeError as error:
+        from tritonscope.cli import terminal
+
+        terminal.say_error(str(error))
+        return error.exit_code
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if not arguments:
+        _root_parser().print_help(sys.stderr)
+        return ExitCode.USAGE
+    name, *rest = arguments
+    if name not in COMMANDS:
+        _refuse(name, arguments)
+    module = import_module(COMMANDS[name][0])
+    parser = argparse.ArgumentParser(
+        prog=f"tritonscope {name}", formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
+    module.add_arguments(parser)
+    code: int = module.run(parser.parse_args(rest))
+    return code
+
+
+def _refuse(name: str, arguments: list[str]) -> None:
+    parser = _root_parser()
+    if name.startswith("-"):
+        parser.parse_args(arguments)  # --help and --version end here
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    parser.error(f"no command {name!r}; " + (f"did you mean {near[0]}?" if near else "tritonscope --help lists them"))
+
+
+def _root_parser() -> argparse.ArgumentParser:
+    width = max(map(len, COMMANDS))
+    commands = "\n".join(f"  {name:{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
+    parser = argparse.ArgumentParser(
+        prog="tritonscope",
+        usage="tritonscope COMMAND ...",
+        description="A terminal explorer for the Triton compiler: every IR level, every pass, what each one did.",
+        epilog=(
+            f"commands:\n{commands}\n\n{_EXIT_CODES}\n\n"
+            "Start with `tritonscope compile matmul`; `tritonscope COMMAND --help` has examples."
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"tritonscope {__version__}")
+    return parser

@@ -1,0 +1,189 @@
+"""What the commands share of the terminal: the console, colour, escaping, diagnostics, JSON.
+
+Standard output is data, standard error is diagnostics. Colour is for terminals alone, and not where NO_COLOR is set.
+"""
+
+import argparse
+import io
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonscope.model import Capture
+from tritonscope.store import layout
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = [
+    "add_capture_argument",
+    "add_dumps_option",
+    "add_json_option",
+    "console",
+    "escape",
+    "is_terminal",
+    "open_named",
+    "print_json",
+    "print_text",
+    "say",
+    "say_error",
+    "wants_colour",
+    "write_file",
+]
+
+_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
+# C0, DEL and C1 drive the terminal; the bidirectional controls make a line read as what it is not.
+_ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROLS if chr(code) not in "\n\t"}
+
+_LINES_AT_A_TIME = 200
+_UNBOUNDED = 100_000
+
+
+def add_dumps_option(parser: argparse.ArgumentParser, short: bool = True) -> None:
+    """Add --dumps, with its short form -o unless the command has another use for that."""
+    names = ("-o", "--dumps") if short else ("--dumps",)
+    parser.add_argument(
+        *names, metavar="DIR", help="the folder that holds the captures (default: $TRITONSCOPE_DUMPS, else ./dumps)"
+    )
+
+
+def add_capture_argument(parser: argparse.ArgumentParser) -> None:
+    """Add CAPTURE."""
+    parser.add_argument(
+        "capture",
+        metavar="CAPTURE",
+        help='a path, or any unambiguous start of "kernel/target-id"; a kernel alone means its newest',
+    )
+
+
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help="print JSON, as described below")
+
+
+def open_named(args: argparse.Namespace) -> Capture:
+    """The capture that `args.capture` means in `args.dumps`; where that took a choice, standard error says which."""
+    from tritonscope import bundled_kernels
+    from tritonscope.store import reader
+
+    resolution = reader.resolve(layout.dumps_folder(args.dumps), args.capture, bundled_kernels.reference_dumps())
+    if resolution.note:
+        say(resolution.note)
+    return resolution.capture
+
+
+def escape(text: str) -> str:
+    """`text` with the characters that would drive a terminal written out, all but newline and tab.
+
+    >>> escape("\\x1b[31m")
+    '\\\\x1b[31m'
+    """
+    return text.translate(_ESCAPES)
+
+
+def is_terminal() -> bool:
+    """Whether standard output is a terminal."""
+    return sys.stdout.isatty()
+
+
+def wants_colour() -> bool:
+    """Whether standard output may carry colour."""
+    return is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def console() -> "Console":
+    """The console on standard output: the terminal's width there, and in a pipe as wide as it takes, without colour."""
+    from rich.console import Console
+
+    _tolerate_any_text()
+    return Console(
+        width=None if is_terminal() else _UNBOUNDED,
+        no_color=not wants_colour(),
+        force_terminal=None if is_terminal() else False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+
+
+def say(message: str) -> None:
+    """A diagnostic, one line on standard error."""
+    print(f"tritonscope: {escape(message)}", file=sys.stderr)
+
+
+def say_error(message: str) -> None:
+    """An error, on standard error."""
+    say(f"error: {message}")
+
+
+def print_json(value: Any) -> None:
+    """`value` as JSON, in UTF-8 whatever the locale; lone surrogates become \\u escapes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    json.dump(value, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def print_text(text: str, kind: str) -> None:
+    """IR of a kind of `ir.kinds.kind_of`: highlighted and escaped on a terminal, as it is in a pipe."""
+    _tolerate_any_text()
+    if not text.endswith("\n"):
+        text += "\n"
+    if not is_terminal():
+        sys.stdout.write(text)
+    elif not wants_colour():
+        sys.stdout.write(escape(text))
+    else:
+        _highlight(escape(text), kind)
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Put `data` into `path`, whole or not at all; raises UsageError or Missing where that cannot be done."""
+    import tempfile
+
+    from tritonscope.errors import Missing, UsageError
+    from tritonscope.store import journal
+
+    partial = None
+    try:
+        if path.exists() and not path.is_file():  # /dev/null, a FIFO: nothing to put in place
+            path.write_bytes(data)
+            return
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            partial = Path(file.name)
+            file.write(data)
+        partial.chmod(0o666 & ~_umask())
+        partial.replace(path)
+    except OSError as error:
+        if partial:
+            partial.unlink(missing_ok=True)
+        if error.errno in journal.NO_ROOM:
+            raise Missing(f"no room left on the disk of {path}; make room, or choose another place with -o") from None
+        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another place with -o") from None
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _highlight(text: str, kind: str) -> None:
+    from pygments import highlight
+    from pygments.formatters import Terminal256Formatter
+
+    from tritonscope.ir.lexers import lexer_for
+
+    lexer, formatter = lexer_for(kind), Terminal256Formatter(style="monokai")
+    lines = text.splitlines(keepends=True)
+    # In pieces, so that the first screen of a megabyte is there at once.
+    for start in range(0, len(lines), _LINES_AT_A_TIME):
+        sys.stdout.write(highlight("".join(lines[start : start + _LINES_AT_A_TIME]), lexer, formatter))
+
+
+def _tolerate_any_text() -> None:
+    """Let what the locale cannot show appear as an escape instead of ending the command."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

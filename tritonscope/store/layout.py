@@ -1,0 +1,90 @@
+"""Names and paths in a dumps folder; DESIGN's section "A capture" draws it."""
+
+import os
+import re
+import secrets
+from pathlib import Path, PurePosixPath
+
+__all__ = [
+    "CAPTURE",
+    "ENDED_EARLY",
+    "JOURNAL",
+    "LOG",
+    "PASSES",
+    "RUNNING",
+    "RUNS",
+    "dumps_folder",
+    "escapes",
+    "final_name",
+    "is_capture",
+    "is_running",
+    "kernel_folder",
+    "running_name",
+    "snapshot_name",
+]
+
+CAPTURE = "capture.json"
+JOURNAL = "events.jsonl"
+LOG = "log.txt"
+PASSES = "passes"
+RUNS = "runs.jsonl"
+
+#: What the name of a folder that is still being written contains.
+RUNNING = ".running-"
+
+#: The statuses of attempts that did not come to the compiler's own verdict.
+ENDED_EARLY = ("crashed", "timeout", "interrupted")
+
+_UNSAFE = re.compile(r"[^\w.+-]+")
+_LONGEST = 100
+
+
+def dumps_folder(given: str | None) -> Path:
+    """The dumps folder, absolute: `given`, else $TRITONSCOPE_DUMPS, else ./dumps. It need not exist."""
+    return Path(given or os.environ.get("TRITONSCOPE_DUMPS") or "dumps").expanduser().absolute()
+
+
+def kernel_folder(kernel: str) -> str:
+    """The name of the folder that holds the captures of `kernel`."""
+    return _safe(kernel)
+
+
+def running_name(target: str) -> str:
+    """A fresh name for a capture for `target` whose id is not known yet."""
+    return f"{_safe(target)}{RUNNING}{secrets.token_hex(4)}"
+
+
+def final_name(target: str, id: str, status: str = "") -> str:  # noqa: A002 - it is called an id everywhere
+    """The folder name of a published capture; `status` is added for an attempt that is kept beside a better one."""
+    name = f"{_safe(target)}-{_safe(id)}"
+    return f"{name}.{status}" if status else name
+
+
+def snapshot_name(step: str, name: str, suffix: str) -> str:
+    """The file, relative to the capture, of the snapshot after a step.
+
+    >>> snapshot_name("43.1", "canonicalizer", "mlir")
+    'passes/043.1-canonicalizer.mlir'
+    """
+    top, dot, nested = step.partition(".")
+    return f"{PASSES}/{top:0>3}{dot}{nested}-{_safe(name)}.{suffix.removeprefix('.')}"
+
+
+def is_running(folder: Path) -> bool:
+    """Whether the name of `folder` is that of a capture which nobody has published."""
+    return RUNNING in folder.name
+
+
+def is_capture(folder: Path) -> bool:
+    """Whether `folder` holds what a capture holds."""
+    return (folder / CAPTURE).is_file() or (folder / JOURNAL).is_file()
+
+
+def escapes(name: str) -> bool:
+    """Whether a file name found in a capture is none that a capture may use: absolute, with "..", or unprintable."""
+    path = PurePosixPath(name)
+    return not name or path.is_absolute() or ".." in path.parts or "\\" in name or not name.isprintable()
+
+
+def _safe(name: str) -> str:
+    return _UNSAFE.sub("_", name)[:_LONGEST].lstrip(".-") or "unnamed"

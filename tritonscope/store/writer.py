@@ -1,0 +1,189 @@
+"""A capture that is being made, seen from the parent: it owns the folder, the journal and capture.json.
+
+Until it is published the folder has a name of its own, so that two compilations never meet; publishing swaps it in
+under the name that its key gives, in the place of an older one.
+"""
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from tritonscope.errors import CaptureUnreadable, Missing, UsageError
+from tritonscope.model import FORMAT, Capture, Request, to_json
+from tritonscope.store import journal, layout, reader
+
+__all__ = ["CaptureWriter"]
+
+_OLD = ".old-"
+
+
+class CaptureWriter:
+    """Writes one capture; `folder` is where the child puts its files, and `published` where it went in the end."""
+
+    def __init__(self, folder: Path, target: str, written: journal.Journal) -> None:
+        """Use `create`."""
+        self.folder = folder
+        self.published: Path | None = None
+        self._target = target
+        self._journal = written
+        self._id: str | None = None
+        self._no_room = False
+
+    @classmethod
+    def create(
+        cls, dumps: Path, request: Request, command: Sequence[str], versions: Mapping[str, str]
+    ) -> "CaptureWriter":
+        """Make a folder below `dumps` for the capture that `request` asks for, and write that down as its first event.
+
+        Raises Missing where the disk is full, UsageError where `dumps` cannot be written.
+        """
+        target = request.target.name
+        folder = dumps.absolute() / layout.kernel_folder(request.kernel.name) / layout.running_name(target)
+        try:
+            (folder / layout.PASSES).mkdir(parents=True)
+            writer = cls(folder, target, journal.Journal(folder))
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            if error.errno in journal.NO_ROOM:
+                raise _no_room(dumps) from None
+            raise UsageError(
+                f"the dumps folder {dumps} cannot be written ({error.strerror}); choose another with --dumps"
+            ) from None
+        writer.append(
+            {
+                "event": "request",
+                "format": FORMAT,
+                "request": to_json(request),
+                "command": list(command),
+                "created": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+                "versions": dict(versions),
+            }
+        )
+        return writer
+
+    def append(self, event: Mapping[str, Any]) -> None:
+        """Write `event` down, with the time; raises Missing where the disk is full, and then loses nothing else."""
+        try:
+            self._journal.append(event)
+        except Missing:
+            self._no_room = True
+            raise
+        if event["event"] == "key":
+            self._id = event["id"]
+
+    def publish(self, status: str, seconds: float) -> Path:
+        """End the capture with `status` after `seconds` of wall time, and put it where readers look; gives its folder.
+
+        An older capture of the same id is replaced and its GPU runs are kept, except that an attempt which ended early
+        goes beside one that the compiler finished. On a full disk the folder is put in place with as much as there was
+        room for; Missing says so, unless `append` already did.
+        """
+        told = self._no_room
+        with contextlib.suppress(Missing):
+            self.append({"event": "end", "status": status, "seconds": seconds})
+        capture = journal.fold(journal.read(self.folder), self.folder)
+        self._write_capture(capture)
+        self.published = self._swap_in(status)
+        self._journal.close()
+        if status == "ok":
+            self._remove_abandoned()
+        if self._no_room and not told:
+            raise _no_room(self.published)
+        return self.published
+
+    def discard(self) -> None:
+        """Remove the folder: there was nothing to capture."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._journal.close()
+        with contextlib.suppress(OSError):  # other captures of this kernel are there, which is fine
+            self.folder.parent.rmdir()
+
+    def _write_capture(self, capture: Capture) -> None:
+        data = {"format": FORMAT, **to_json(capture)}
+        # Where a capture is found says what it is called and where it is; what it said itself could only be wrong.
+        del data["capture"], data["path"]
+        partial = self.folder / f"{layout.CAPTURE}.partial"
+        try:
+            with partial.open("w", encoding="utf-8") as file:
+                json.dump(data, file, indent=1)
+                file.flush()
+                os.fsync(file.fileno())
+            partial.replace(self.folder / layout.CAPTURE)
+        except OSError as error:
+            if error.errno not in journal.NO_ROOM:
+                raise
+            self._no_room = True
+            partial.unlink(missing_ok=True)
+
+    def _swap_in(self, status: str) -> Path:
+        parent = self.folder.parent
+        id_ = self._id or f"nokey-{secrets.token_hex(3)}"
+        with _locked(parent):
+            _finish_swaps(parent)
+            final = parent / layout.final_name(self._target, id_)
+            if status in layout.ENDED_EARLY and _was_finished(final):
+                final = parent / layout.final_name(self._target, id_, status)
+            aside = parent / f".{final.name}{_OLD}{secrets.token_hex(3)}"
+            if final.exists():
+                self._carry_runs(final)
+                final.rename(aside)
+            self.folder.rename(final)
+            shutil.rmtree(aside, ignore_errors=True)
+        return final
+
+    def _carry_runs(self, old: Path) -> None:
+        runs = self.folder / layout.RUNS
+        if not (old / layout.RUNS).is_file() or runs.exists():
+            return
+        try:
+            os.link(old / layout.RUNS, runs)
+        except OSError:  # a file system without hard links
+            shutil.copyfile(old / layout.RUNS, runs)
+
+    def _remove_abandoned(self) -> None:
+        """Remove what earlier attempts at this capture left behind when their owner was killed."""
+        for folder in self.folder.parent.glob(f"{self._target}{layout.RUNNING}*"):
+            with contextlib.suppress(CaptureUnreadable):
+                if not journal.is_held(folder) and journal.identity(journal.read(folder)) == self._id:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _no_room(folder: Path) -> Missing:
+    return Missing(
+        f"no room left on the disk of {folder}; make room or choose another folder with --dumps, and compile again"
+    )
+
+
+def _was_finished(folder: Path) -> bool:
+    """Whether `folder` holds a compilation that came to the compiler's own verdict."""
+    try:
+        return folder.exists() and reader.open_capture(folder).status in ("ok", "failed")
+    except CaptureUnreadable:
+        return False
+
+
+def _finish_swaps(parent: Path) -> None:
+    """Finish, or take back, the swaps of writers that were killed in the middle of one."""
+    for aside in parent.glob(f".*{_OLD}*"):
+        final = parent / aside.name[1:].rpartition(_OLD)[0]
+        if final.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        else:
+            aside.rename(final)
+
+
+@contextlib.contextmanager
+def _locked(parent: Path) -> Iterator[None]:
+    descriptor = os.open(parent / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
