@@ -1,21 +1,22 @@
-"""What both front ends call."""
+"""What both front ends call: one function for each thing that tritonscope does."""
 
 import hashlib
 import json
-import platform
+import os
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tritonscope import __version__, errors
-from tritonscope.engine.client import CLEARED, Cancel, Child
+from tritonscope.engine.client import CLEARED, Cancel, Child, Ended
 from tritonscope.engine.record import COMPILER_OUTPUT, Recorder
+from tritonscope.engine.verify import compare
 from tritonscope.model import Capture, KernelRef, Request, to_json
 from tritonscope.store import reader
 from tritonscope.store.writer import CaptureWriter
 
-__all__ = ["capture", "describe"]
+__all__ = ["capture", "capture_id", "describe"]
 
 
 def capture(
@@ -30,27 +31,113 @@ def capture(
 ) -> Capture:
     """Compile `request` in a child and keep what comes of it under `dumps`; returns the capture, whatever its status.
 
-    `timeout` is in seconds. `on_event` is called with each event as it arrives. Raises UsageError, with no capture
-    left, where the kernel, its file or its signature is at fault, and Missing where triton or room on the disk is;
-    whatever a capture holds by then stays.
+    `timeout` is in seconds. `on_event` is called with each event of the child as it arrives. Raises UsageError, and
+    leaves no capture, where the kernel, its file or its signature is at fault; Missing where triton or room on the
+    disk is, and then what was captured so far stays readable.
     """
     started = time.monotonic()
-    writer = CaptureWriter.create(dumps, request, command, {"tritonscope": __version__, **_inherited()})
-    recorder = Recorder(writer)
+    writer = CaptureWriter.create(dumps, request, command, _versions())
+    recorder = Recorder(writer, request)
     try:
-        error = _listen(request, writer, recorder, python, timeout, cancel, on_event)
-    except BaseException:
-        recorder_failed = True
+        ended = _listen(request, writer.folder, recorder, python, timeout, cancel, on_event)
+        if recorder.error is not None and recorder.key is None:
+            raise recorder.error
+        if request.verify and recorder.finished and recorder.failure is None:
+            recorder.take({"event": "verified", "verified": compare(request, writer.folder, python, timeout, cancel)})
+    except (errors.UsageError, errors.ChildDied):
+        writer.discard()
         raise
-    finally:
-        pass
-    return error  # placeholder
+    except errors.Missing:
+        if recorder.key is None:
+            writer.discard()
+        else:
+            writer.publish("interrupted", time.monotonic() - started)
+        raise
+    except BaseException:
+        writer.publish("interrupted", time.monotonic() - started)
+        raise
+    folder = writer.publish(_status(recorder, ended), time.monotonic() - started)
+    if isinstance(recorder.error, errors.Missing):
+        raise recorder.error
+    return reader.open_capture(folder)
 
 
-def describe(kernel: KernelRef, *, python: str, timeout: float | None = None, cancel: Cancel | None = None) -> dict[str, Any]:
-    """What the kernel's file says of it: parameters, autotune configurations, spec. Raises UsageError and ChildDied."""
-    raise NotImplementedError
+def _listen(
+    request: Request,
+    folder: Path,
+    recorder: Recorder,
+    python: str,
+    timeout: float | None,
+    cancel: Cancel | None,
+    on_event: Callable[[Mapping[str, Any]], None],
+) -> Ended:
+    """Hear one child out; what it did and did not finish is with the recorder then."""
+    message = {"action": "capture", "request": to_json(request), "folder": str(folder)}
+    with (
+        (folder / "log.txt").open("ab") as log,
+        (folder / COMPILER_OUTPUT).open("w+b") as output,
+        Child(message, python=python, env=request.env, stdout=log, stderr=output, timeout=timeout, cancel=cancel) as child,
+    ):
+        for event in child:
+            if event["event"] == "key":
+                event = {**event, "id": capture_id(event["hash"], request)}
+            recorder.take(event)
+            on_event(event)
+        # Whoever still writes has to be gone before its output is read for the last time.
+        child.kill()
+        if child.ended.how != "exited" or not (recorder.finished or recorder.failure or recorder.error):
+            recorder.abandon(child.ended.message or "the compiler process ended without a word")
+        elif isinstance(recorder.error, errors.ChildDied):
+            recorder.abandon(str(recorder.error))
+        recorder.close()
+        return child.ended
+
+
+def _status(recorder: Recorder, ended: Ended) -> str:
+    if ended.how != "exited":
+        return ended.how
+    if recorder.failure is not None:
+        return "failed" if recorder.refused else "crashed"
+    return "ok" if recorder.finished else "interrupted"
+
+
+def capture_id(key: str, request: Request) -> str:
+    """The first 10 hex digits of a hash over Triton's key, the kernel file's place and the recipe.
+
+    The bundled kernels' place is their name: their captures have the same id wherever the tool is installed.
+    """
+    place = Path(request.kernel.path).name if request.kernel.bundled else request.kernel.path
+    recipe = {"env": dict(sorted(request.env.items()))} if request.env else {}
+    text = json.dumps([key, place, request.kernel.function, recipe], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def describe(
+    kernel: KernelRef, *, python: str, timeout: float | None = None, cancel: Cancel | None = None
+) -> dict[str, Any]:
+    """What the kernel's file says of it: parameters, autotune configurations, spec.
+
+    Raises UsageError where the file is at fault, Missing without triton, ChildDied where the child ended otherwise.
+    """
+    with Child({"action": "describe", "kernel": to_json(kernel)}, python=python, timeout=timeout, cancel=cancel) as child:
+        for event in child:
+            if event["event"] == "error":
+                raise error_from(event)
+            if event["event"] == "described":
+                return {name: value for name, value in event.items() if name != "event"}
+    raise errors.ChildDied(f"{kernel.path} could not be looked into: {child.ended.message or 'the process ended early'}.")
+
+
+def error_from(event: Mapping[str, Any]) -> errors.TritonscopeError:
+    """The error that a child's "error" event stands for."""
+    kind = getattr(errors, event["kind"], errors.TritonscopeError)
+    return kind(event["message"])  # type: ignore[no-any-return]
+
+
+def _versions() -> dict[str, str]:
+    return {"tritonscope": __version__}
 
 
 def _inherited() -> dict[str, str]:
-    return {}
+    """The variables that steer compilers and were set when the capture was made; the child does not see them."""
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(CLEARED)}

@@ -54,8 +54,10 @@ def find(name: str) -> BundledKernel:
     if name in there:
         return there[name]
     near = difflib.get_close_matches(name, there)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(there) or 'none'}"
-    raise KernelNotFound(f"no bundled kernel is called {name!r}; {hint} A kernel of your own is path/to/file.py:function")
+    hint = f"did you mean {near[0]}" if near else f"there are {', '.join(there) or 'none'}"
+    raise KernelNotFound(
+        f"no bundled kernel is called {name!r}: {hint}, or path/to/file.py:function for one of your own"
+    )
 
 
 def spec_of(path: str | Path, function: str) -> Mapping[str, Any] | None:
@@ -83,7 +85,9 @@ def _specs(path: Path) -> Mapping[str, Mapping[str, Any]]:
     try:
         module = ast.parse(path.read_bytes(), str(path))
     except OSError as error:
-        raise KernelFileError(f"{path} cannot be read ({error.strerror}); name a kernel as path/to/file.py:function") from None
+        raise KernelFileError(
+            f"{path} cannot be read ({error.strerror}); name a kernel as path/to/file.py:function"
+        ) from None
     except SyntaxError as error:
         raise KernelFileError(f"{path}, line {error.lineno}: {error.msg}; mend the file first") from None
     except ValueError as error:

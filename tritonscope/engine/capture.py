@@ -5,12 +5,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 from tritonscope.engine import binary, frontend
+from tritonscope.engine.compile_only import compile_only_driver
 from tritonscope.engine.events import Events
+from tritonscope.engine.failures import front_end_failure
 from tritonscope.engine.pipeline import NESTING, Folder, PassFailed, Pipeline, Restart
 from tritonscope.model import Request
 
@@ -18,6 +20,9 @@ __all__ = ["Session"]
 
 #: Artefacts that are machine code; everything else is text.
 BINARY = frozenset({"cubin", "hsaco"})
+
+#: Stages that give an MLIR module.
+MLIR_STAGES = frozenset({"ttir", "glir", "ttgir"})
 
 #: The global through which a backend's compiler module reaches its own native part, by target backend.
 NATIVE_PART = {"cuda": "nvidia", "hip": "amd"}
@@ -33,24 +38,26 @@ class Session:
         self.loaded = loaded
         self.built = built
         self.name: str = built.src.name
+        self.functions: list[frontend.FunctionSource] = []
 
     def describe(self) -> dict[str, Any]:
         """The "loaded" event: what will be compiled, with what."""
         from tritonscope.engine import cachekey
 
         return {
-            "versions": cachekey.environment(self.built.target),
+            "versions": cachekey.environment(),
             "function": self.name,
             "signature": self.built.signature,
             "options": {k: v for k, v in self.built.options.items() if v is not None},
+            "notes": list(self.built.notes),
         }
 
     def write_sources(self) -> None:
         """Write the kernel's file, and the AST and source of it and of every function that it calls."""
-        functions = frontend.functions(self.loaded.fn)
+        self.functions = frontend.functions(self.loaded.fn, self.built.src.constants.values())
         source = Path(self.request.kernel.path).read_bytes()
         self.artefact("python", f"{self.name}.py", source, None)
-        document = json.dumps(frontend.ast_json(functions), ensure_ascii=False, separators=(",", ":"))
+        document = json.dumps(frontend.ast_json(self.functions), ensure_ascii=False, separators=(",", ":"))
         self.artefact("ast", f"{self.name}.ast.json", document.encode(), None)
 
     def artefact(self, stage: str, file: str, data: bytes, seconds: float | None) -> None:
@@ -68,8 +75,11 @@ class Session:
     def compile(self) -> None:
         """Compile; a failure of the compiler has been told as an event when this returns."""
         listen = NESTING
+        dumping = os.environ.get("TRITONSCOPE_INTERCEPT") == "0"
         while True:
-            pipeline = Pipeline(self.folder, self.events, listen, self.request.llvm_passes)
+            pipeline = Pipeline(
+                self.folder, self.events, listen, llvm_passes=self.request.llvm_passes, dumping=dumping
+            )
             try:
                 kernel = self.compile_with(pipeline)
             except Restart as restart:
@@ -79,9 +89,14 @@ class Session:
             except PassFailed:
                 return
             except Exception as error:
-                self.events.send("failure", **frontend.failure(error, pipeline.stage))
+                self.events.send("failure", **front_end_failure(error, self.functions, pipeline.stage))
                 return
-            break
+            if pipeline.passes or dumping:
+                break
+            dumping = True
+            self.events.send("restart", reason="this backend's passes cannot be run one by one")
+        if dumping:
+            self.events.send("note", text="The passes are the compiler's own dump: no times, and none left out.")
         self.finish(kernel, pipeline)
 
     def compile_with(self, pipeline: Pipeline) -> Any:
@@ -98,6 +113,7 @@ class Session:
             _replaced(compiler, "make_backend", self.watching_backend(compiler.make_backend, pipeline)),
             _replaced(self.built.src, "make_ir", self.watching_source(self.built.src.make_ir, pipeline)),
             pipeline.intercepting(module, NATIVE_PART.get(target.backend, target.backend)),
+            compile_only_driver(target),
         ):
             return triton.compile(self.built.src, target=target, options=self.built.options)
 
@@ -136,9 +152,12 @@ class Session:
         def watched(module: Any, metadata: dict[str, Any]) -> Any:
             pipeline.begin(name)
             start = time.perf_counter()
-            result = run(module, metadata)
+            with pipeline.printing_passes() if pipeline.dumping else nullcontext():
+                result = run(module, metadata)
+                if name in MLIR_STAGES:
+                    pipeline.end_of_passes(result)
             seconds = time.perf_counter() - start
-            data = result if isinstance(result, bytes) else (pipeline.text_of(result)).encode()
+            data = result if isinstance(result, bytes) else pipeline.text_of(result).encode()
             self.artefact(name, f"{self.name}.{name}", data, seconds)
             return result
 

@@ -13,7 +13,7 @@ from tritonscope.ir.stats import count_ops
 from tritonscope.ir.timing import Timing, parse_timing
 from tritonscope.model import PassRecord
 
-__all__ = ["nested_records"]
+__all__ = ["nested_records", "short_name"]
 
 
 def nested_records(
@@ -30,7 +30,7 @@ def nested_records(
     text, file = before, None
     for index, dump in enumerate(inner, 1):
         step = f"{outer.step}.{index}"
-        name = dump.mnemonic or dump.name
+        name = short_name(dump)
         if dump.text != text:
             file = snapshots.add(step, name if dump.owner else f"{name}.before", "mlir", dump.text.encode())
             if records and not dump.owner:
@@ -55,6 +55,11 @@ def nested_records(
     if not inner[-1].owner and after != text:
         records[-1] = _left(records[-1], text, after, outer.file)
     return records
+
+
+def short_name(dump: Dump) -> str:
+    """The pass's mnemonic, or its class without the namespaces around it."""
+    return dump.mnemonic or dump.name.rpartition("::")[2]
 
 
 def _left(record: PassRecord, before: str, after: str, file: str | None) -> PassRecord:

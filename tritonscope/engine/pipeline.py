@@ -52,6 +52,10 @@ _ANCHOR = re.compile(r"\A[\w.]+\((.*)\)\Z", re.DOTALL)
 _PASS = re.compile(r"\A(?P<name>[^{]+)(?:\{(?P<options>.*)\})?\Z", re.DOTALL)
 
 
+#: Triton 3.4 cannot print the locations that this pass makes: it crashes, or does not end.
+DEBUG_INFO_PASS = "enable-line-info"
+
+
 class PassFailed(Exception):
     """The compiler refused the IR in a pass or step; the cause is what it raised, and the event has been sent."""
 
@@ -85,16 +89,22 @@ class Folder:
 class Pipeline:
     """The steps of one compilation: numbers them, times them, writes what they leave, and tells the parent."""
 
-    def __init__(self, folder: Folder, events: Events, listen: frozenset[str], llvm_passes: bool) -> None:
+    def __init__(
+        self, folder: Folder, events: Events, listen: frozenset[str], *, llvm_passes: bool, dumping: bool
+    ) -> None:
         self.folder = folder
         self.events = events
         self.listen = listen
         self.llvm_passes = llvm_passes
+        self.dumping = dumping
+        self.passes = 0
+        self.dump_from: int | None = None
         self.stage = "source"
         self.steps = 0
         self.text = ""
         self.ptxas_log = ""
         self.in_step = False
+        self.without_locations = False
 
     def begin(self, stage: str) -> None:
         """Enter a stage."""
@@ -111,7 +121,9 @@ class Pipeline:
         return name
 
     def text_of(self, module: Any) -> str:
-        """The module as text, with locations."""
+        """The module as text, with locations, unless printing those would crash."""
+        if self.without_locations and hasattr(module, "str_nodebug"):
+            return str(module.str_nodebug())
         return str(module)
 
     @contextmanager
@@ -163,6 +175,7 @@ class Pipeline:
 
     def run_passes(self, manager: "RecordingPassManager", module: Any, arguments: tuple[Any, ...]) -> None:
         """Run each noted pass over `module` in a native manager of its own."""
+        self.passes += len(manager.calls)
         for call in manager.calls:
             with _environment(MLIR_ENABLE_TIMING="1"):
                 self.run_pass(manager, call, module, arguments)
@@ -190,6 +203,8 @@ class Pipeline:
             del single  # prints the timing report
             if not listening and runs_others(parse_timing(_printed_text(printed)), depth):
                 raise Restart(name)
+            if name == DEBUG_INFO_PASS and _triton_version() < (3, 5):
+                self.without_locations = True
             report["raw"] = self.snapshot(report["number"], self.text_of(module), "mlir")
 
     # -- steps that are no passes
@@ -197,6 +212,8 @@ class Pipeline:
     def run_step(self, name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run `llvm.to_module` and its like as a step."""
         short = name.rpartition(".")[2]
+        if short == "to_module":
+            self.end_of_passes(args[0])
         dumping = self.llvm_passes and short in LLVM_PASSES_IN
         with self.step(name) as report:
             start = time.perf_counter()
@@ -211,6 +228,26 @@ class Pipeline:
                 report["raw"] = self.snapshot(report["number"], str(result if short == "to_module" else args[0]), "ll")
         return result
 
+    # -- without stand-ins
+
+    @contextmanager
+    def printing_passes(self) -> Iterator[None]:
+        """Let the compiler itself print the module before each pass of the stage that runs now."""
+        self.dump_from = _printed()
+        with _environment(MLIR_ENABLE_DUMP="1"), _buffered_errors(True):
+            yield
+
+    def end_of_passes(self, module: Any) -> None:
+        """Report the passes that the compiler has printed in this stage; `module` is what the last of them left."""
+        if self.dump_from is None:
+            return
+        native.flush_errs()
+        start, self.dump_from = self.dump_from, None
+        count = _printed_text(start).count("// -----// IR Dump Before ")
+        raw = self.snapshot(self.steps + count, self.text_of(module), "mlir")
+        self.events.send("dumped", stage=self.stage, first=self.steps, printed=[start, _printed()], raw=raw)
+        self.steps += count
+
     # -- stand-ins
 
     @contextmanager
@@ -220,7 +257,7 @@ class Pipeline:
         `backend` is the global through which that module reaches its own native part: "nvidia" or "amd".
         """
         stand_ins: dict[str, Any] = {}
-        if hasattr(compiler, "ir"):
+        if hasattr(compiler, "ir") and not self.dumping:
             stand_ins["ir"] = _IrNamespace(compiler.ir, self)
         for name in ("passes", "llvm", backend):
             if hasattr(compiler, name):
@@ -368,6 +405,12 @@ def pass_name(pipeline: str, added_by: str) -> tuple[str, str, int]:
     if match is None:
         return added_by.removeprefix("add_"), "", max(depth, 0)
     return match["name"], " ".join((match["options"] or "").split()), max(depth, 0)
+
+
+def _triton_version() -> tuple[int, ...]:
+    import triton
+
+    return tuple(int(part) for part in re.findall(r"\d+", triton.__version__)[:2])
 
 
 def runs_others(report: list[Timing], depth: int) -> bool:

@@ -4,53 +4,55 @@ The child only writes raw text and goes on compiling; what takes time without th
 compress, take the compiler's own dumps apart) happens here, on another core and without its interpreter lock.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tritonscope import errors, reproducer
 from tritonscope.engine import llvm_record
-from tritonscope.engine.nested import nested_records
+from tritonscope.engine.nested import nested_records, short_name
 from tritonscope.engine.snapshots import SnapshotFolder
+from tritonscope.errors import TritonscopeError
 from tritonscope.ir.locations import strip_debug
 from tritonscope.ir.mlir_dump import Diagnostic, Dump, Noise, parse_diagnostics, parse_reproducer, read_dumps
 from tritonscope.ir.stats import count_ops
 from tritonscope.ir.timing import without_timing
-from tritonscope.model import Failure, PassRecord, to_json
+from tritonscope.model import Failure, PassRecord, Request, to_json
 from tritonscope.store.writer import CaptureWriter
 
-__all__ = ["COMPILER_OUTPUT", "REPLAY_HEADER", "Recorder"]
+__all__ = ["COMPILER_OUTPUT", "Recorder"]
 
 #: The child's descriptor 2 while it compiles, in the capture's folder; taken apart and deleted at the end.
 COMPILER_OUTPUT = "compiler.err"
-
-#: What the first line of a reproducer starts with; the rest of it is JSON.
-REPLAY_HEADER = "// tritonscope replay "
 
 #: The most that is kept of what a compiler printed about one failure, in characters.
 MOST_DIAGNOSTICS = 200_000
 
 _EXECUTING = re.compile(r"Pipeline failed while executing \[(?P<passes>.*?)\]: reproducer generated")
-_QUOTED = re.compile(r"`([^`]+)`")
+_PASS_ON = re.compile(r"`([^`]+)` on ")
+_ONLY_THAT_IT_FAILED = "Failures have been detected while processing"
 
 
 class Recorder:
     """Takes the child's events one by one and appends what they mean to the journal."""
 
-    def __init__(self, writer: CaptureWriter) -> None:
+    def __init__(self, writer: CaptureWriter, request: Request) -> None:
         self._writer = writer
+        self._target = to_json(request.target)
         self._snapshots = SnapshotFolder(writer.folder)
         self._output = writer.folder / COMPILER_OUTPUT
         self._log = writer.folder / "log.txt"
         self._function = "kernel"
         self._versions: Mapping[str, str] = {}
-        self._target = ""
         self._logged = 0
         self._restart()
+        self.key: str | None = None
         self.finished = False
+        self.refused = False
         self.failure: Failure | None = None
+        self.error: TritonscopeError | None = None
 
     def _restart(self) -> None:
         self._text = ""
@@ -74,6 +76,14 @@ class Recorder:
     def _take_loaded(self, event: dict[str, Any]) -> None:
         self._function = event["function"]
         self._versions = event["versions"]
+        self._writer.append(event)
+
+    def _take_key(self, event: dict[str, Any]) -> None:
+        self.key = event["hash"]
+        self._writer.append(event)
+
+    def _take_error(self, event: dict[str, Any]) -> None:
+        self.error = getattr(errors, event["kind"], errors.TritonscopeError)(event["message"])
         self._writer.append(event)
 
     def _take_restart(self, event: dict[str, Any]) -> None:
@@ -133,7 +143,40 @@ class Recorder:
             self._append(child)
         self._log_noise(items)
 
+    def _take_dumped(self, event: dict[str, Any]) -> None:
+        """The passes of a stage as the compiler printed them: the module before each, so that the next says what it left.
+
+        Passes inside a pass cannot be told from the others here, and are listed like them.
+        """
+        items = list(read_dumps(self._printed(event["printed"]).splitlines(keepends=True)))
+        dumps = [item for item in items if isinstance(item, Dump) and item.when == "Before"]
+        last = self._snapshots.take(event["raw"]) if event["raw"] else (dumps[-1].text if dumps else "")
+        for step, (dump, after) in enumerate(
+            zip(dumps, [*(later.text for later in dumps[1:]), last], strict=True), event["first"]
+        ):
+            before_text, before_stripped, before_ops = self._text, self._stripped, self._ops
+            file = None
+            if after != before_text:
+                self._now(after, "mlir")
+                file = self._snapshots.add(str(step), short_name(dump), "mlir", after.encode())
+            self._append(
+                PassRecord(
+                    step=str(step),
+                    stage=event["stage"],
+                    name=short_name(dump),
+                    options=" ".join((dump.options or "").split()),
+                    ms=None,
+                    changed=before_stripped != self._stripped,
+                    ops_before=before_ops,
+                    ops_after=self._ops,
+                    file=file,
+                    method="dumped",
+                )
+            )
+        self._log_noise(items)
+
     def _take_failure(self, event: dict[str, Any]) -> None:
+        self.refused = True
         if "printed" in event:
             failure = self._refused(event)
         else:
@@ -155,7 +198,9 @@ class Recorder:
         items = list(read_dumps(self._printed([start, None]).splitlines(keepends=True)))
         dumps = [item for item in items if isinstance(item, Dump) and item.when == "Before"]
         noise = _noise(items)
-        inner = dumps[-1].mnemonic or dumps[-1].name if len(dumps) > 1 else None
+        inner = short_name(dumps[-1]) if len(dumps) > 1 else None
+        self._append_failed(running, items)
+        self._log_noise(items)
         self._fail(
             Failure(
                 stage=running.get("stage", self._stage),
@@ -164,7 +209,7 @@ class Recorder:
                 step=running.get("step"),
                 message=message,
                 diagnostics=noise[-MOST_DIAGNOSTICS:],
-                reproducer=self._reproducer(running, ""),
+                reproducer=self._reproducer(running, "", None),
             )
         )
 
@@ -188,46 +233,72 @@ class Recorder:
         printed = self._printed(event["printed"])
         items = list(read_dumps(printed.splitlines(keepends=True)))
         noise = _noise(items)
-        reproducer = parse_reproducer(noise)
+        printed_reproducer = parse_reproducer(noise)
         diagnostics = parse_diagnostics(noise)
         errors = [d for d in diagnostics if d.severity == "error"]
         first = errors[0] if errors else None
         named = _EXECUTING.search(noise)
-        inner = _QUOTED.findall(named["passes"])[1::1] if named else []
-        passes = [name for name in inner if "." not in name] if inner else []
-        self._running = None
+        passes = _PASS_ON.findall(named["passes"]) if named else []
+        inner = next((short_name(d) for d in items if isinstance(d, Dump) and d.name in passes[1:][-1:]), None)
         message = first.message if first else event["message"] or event["error"]
+        if message.startswith(_ONLY_THAT_IT_FAILED):
+            message = "the pass failed and did not say why"
+        resources = printed_reproducer.text[len(printed_reproducer.ir) :] if printed_reproducer else ""
         place = _place(first, diagnostics)
+        self._append_failed(running, items)
         self._log_noise(items)
+        self._running = None
         return Failure(
             stage=event["stage"],
             pass_=running.get("name"),
-            inner=passes[-1] if passes else None,
+            inner=inner,
             step=event["step"],
             message=message,
             file=place.file if place else None,
             line=place.line if place else None,
             column=place.column if place else None,
             source_line=_source_line(place),
-            diagnostics=(noise if not reproducer else noise.replace(reproducer.text, ""))[:MOST_DIAGNOSTICS],
-            reproducer=self._reproducer(running, reproducer.text[len(reproducer.ir) :] if reproducer else ""),
+            diagnostics=(noise.replace(printed_reproducer.text, "") if printed_reproducer else noise)[:MOST_DIAGNOSTICS],
+            reproducer=self._reproducer(running, resources, message),
         )
 
-    def _reproducer(self, running: Mapping[str, Any], resources: str) -> str | None:
-        """Write the IR that went into the running step, headed by what runs that step again."""
-        if not running.get("call") or not self._text:
+    def _append_failed(self, running: Mapping[str, Any], items: list[Dump | Noise]) -> None:
+        """The pass that did not end, and the passes inside it up to there, belong in the list."""
+        if not running:
+            return
+        record = PassRecord(
+            step=running["step"],
+            stage=running["stage"],
+            name=running["name"],
+            options=running["options"],
+            ms=None,
+            changed=False,
+            ops_before=self._ops,
+            ops_after=None,
+            file=None,
+            method="intercepted",
+        )
+        self._append(record)
+        for child in nested_records(items, record, self._text, self._text, self._snapshots):
+            self._append(child)
+
+    def _reproducer(self, running: Mapping[str, Any], resources: str, message: str | None) -> str | None:
+        """Write the IR that went into the running pass, headed by what runs that pass again."""
+        call = running.get("call")
+        if not call or call["args"] is None or not self._text:
             return None
-        header = {
-            "stage": running["stage"],
-            "pass": running["name"],
-            "options": running["options"],
-            "call": running["call"],
-            "versions": dict(self._versions),
-        }
-        name = "reproducer.mlir"
-        text = f"{REPLAY_HEADER}{json.dumps(header)}\n{self._text.rstrip()}\n{resources.lstrip()}"
-        self._snapshots.write(name, text)
-        return name
+        header = reproducer.format_header(
+            {
+                "stage": running["stage"],
+                "pass_name": running["name"],
+                "options": running["options"],
+                "call": call,
+                "target": self._target,
+                "versions": dict(self._versions),
+                "message": message,
+            }
+        )
+        return self._snapshots.write("reproducer.mlir", f"{header}{self._text.rstrip()}\n{resources.lstrip()}")
 
     def _snapshot(self, raw: str | None, step: str, name: str, suffix: str) -> tuple[str | None, bool]:
         """File the raw text that a step left; (its file, whether more than locations changed)."""

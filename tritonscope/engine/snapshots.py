@@ -23,6 +23,12 @@ class SnapshotFolder:
         """The text of an uncompressed file."""
         return (self._folder / name).read_bytes().decode("utf-8", "replace")
 
+    def take(self, name: str) -> str:
+        """The text of an uncompressed file, which is removed."""
+        text = self.read(name)
+        (self._folder / name).unlink()
+        return text
+
     def write(self, name: str, text: str) -> str:
         """Write `text` as it is."""
         (self._folder / name).write_bytes(text.encode("utf-8", "replace"))

@@ -6,12 +6,10 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+import traceback
+from collections.abc import Mapping
 from typing import Any
 
 from tritonscope import errors
@@ -37,6 +35,9 @@ def main(events_descriptor: int, request_descriptor: int) -> int:
         if error.errno not in errors.NO_ROOM:
             raise
         events.send("error", kind="Missing", message=f"there is no room left on the disk ({error}); make some and run it again")
+    except Exception as error:
+        traceback.print_exc()
+        events.send("error", kind="ChildDied", message=f"the compiler process failed: {type(error).__name__}: {error}")
     return 0
 
 
@@ -65,10 +66,13 @@ def _plain(message: Mapping[str, Any], events: Events) -> None:
     loader = _needs_triton("tritonscope.engine.loader")
     import triton
 
+    from tritonscope.engine.compile_only import compile_only_driver
+
     request = request_from_json(message["request"])
     built = loader.build(loader.load(request.kernel), request)
     start = time.perf_counter()
-    kernel = triton.compile(built.src, target=built.target, options=built.options)
+    with compile_only_driver(built.target):
+        kernel = triton.compile(built.src, target=built.target, options=built.options)
     seconds = time.perf_counter() - start
     hashes = {stage: [_sha256(_bytes(text))] for stage, text in kernel.asm.items()}
     if "ptx" in kernel.asm and message.get("repeat_ptxas"):
@@ -80,6 +84,8 @@ def _plain(message: Mapping[str, Any], events: Events) -> None:
 def _capture(message: Mapping[str, Any], events: Events) -> None:
     started = time.perf_counter()
     loader = _needs_triton("tritonscope.engine.loader")
+    from triton.compiler.compiler import make_backend
+
     from tritonscope.engine import cachekey, capture
 
     request = request_from_json(message["request"])
@@ -87,7 +93,7 @@ def _capture(message: Mapping[str, Any], events: Events) -> None:
     built = loader.build(loaded, request)
     session = capture.Session(message["folder"], events, request, loaded, built)
     events.send("loaded", **session.describe())
-    components = cachekey.components(built)
+    components = cachekey.components(built.src, make_backend(built.target), built.options)
     events.send("key", hash=components["hash"], components=components)
     session.write_sources()
     session.compile()

@@ -1,0 +1,287 @@
+"""`tritonscope compile`: from kernels to captures."""
+
+import argparse
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from tritonscope import api, gpu, interpreter, kernel_reference, variants
+from tritonscope.cli import failure_text, terminal
+from tritonscope.engine.client import Cancel
+from tritonscope.errors import ExitCode, TritonscopeError, UsageError
+from tritonscope.model import Capture, KernelRef, Request, Target, to_json
+from tritonscope.signature import parse_signature
+from tritonscope.store import layout
+
+DESCRIPTION = """\
+Compile kernels with the Triton that is installed, without a GPU, and keep every level of IR, every pass between them
+and what is known of the result, in DUMPS/<kernel>/<target>-<id>/. KERNEL is a bundled name ('tritonscope kernels') or
+FILE.py:FUNCTION; FILE.py alone will do where it has one kernel. Values given as comma lists make every combination,
+compiled in parallel."""
+
+EPILOG = """\
+examples:
+  tritonscope compile matmul
+  tritonscope compile matmul --target sm_90 --target gfx942 --num-warps 4,8
+  tritonscope compile attention --set CAUSAL=True,False --target sm_100 --llvm-passes
+  tritonscope compile my_kernels.py:softmax --signature "x=*fp16:16, y=*fp16:16, n=i32, BLOCK=1024"
+  tritonscope compile my_kernels.py:softmax --python ~/project/.venv
+
+a signature:
+  the syntax of Triton's own ahead-of-time compiler, by position or by name: *fp16:16 is a pointer whose address is a
+  multiple of 16, i32:16 a number that is, i32:1 the number 1, 128 or True or "text" a constant; (i32, *fp32) a tuple,
+  tensordesc<fp16[128, 64]> a tensor descriptor. Without one, the kernel's own (TRITONSCOPE in its file) is used, then
+  what annotations, defaults and autotune configurations tell; what is still unknown is printed as a line to edit.
+
+--json: one object a line, as each capture ends:
+  {capture, path, kernel, target, key, status, seconds,
+   failure: null | {stage, pass, inner, step, message, file, line}}
+  status is "ok", "failed" (the compiler said no), "crashed", "timeout" or "interrupted".
+
+exit codes:
+  0 compiled; 1 --verify found a difference; 2 wrong usage, including the kernel's file; 3 a kernel did not compile;
+  4 the compiler crashed or timed out; 5 triton or room on the disk is missing; 130 interrupted. The highest of 3 to 5."""
+
+OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One compilation of those that were asked for, and what sets it apart from the others."""
+
+    request: Request
+    label: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command line of `tritonscope compile`."""
+    parser.description = DESCRIPTION
+    parser.epilog = EPILOG
+    parser.add_argument("kernels", nargs="+", metavar="KERNEL", help="a bundled name, or FILE.py:FUNCTION")
+    parser.add_argument(
+        "-t",
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="sm_90, cuda:90:32, gfx942, hip:gfx942:64; may be repeated (default: this machine's GPU, else sm_90)",
+    )
+    parser.add_argument("-s", "--signature", metavar="S", help="argument types and constants, see below")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=V", help="a constexpr's value, or several")
+    for option in OPTIONS:
+        parser.add_argument(f"--{option.replace('_', '-')}", metavar="N", help=f"{option}, or a comma list of it")
+    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="any other option of the backend")
+    parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the compiler to see")
+    parser.add_argument("--config", metavar="N|all", help="which autotune configuration, from 0 (default: the first)")
+    parser.add_argument("--llvm-passes", action="store_true", help="keep what every LLVM pass did, too")
+    parser.add_argument("--verify", action="store_true", help="compare each artefact with an unpatched compile's")
+    parser.add_argument("--timeout", type=_seconds, metavar="S", help="end a compilation after S seconds")
+    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="compilations at a time (default: one a core)")
+    parser.add_argument("--python", metavar="PATH", help="the Python, or environment, whose triton compiles")
+    terminal.add_dumps_option(parser)
+    terminal.add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compile what was asked for; returns the exit code."""
+    python = interpreter.choose(args.python)
+    dumps = layout.dumps_folder(args.dumps)
+    command = ["tritonscope", *sys.argv[1:]]
+    cancel = Cancel()
+    jobs = plan(args, python)
+    workers = min(args.jobs or os.cpu_count() or 1, len(jobs))
+    if sys.stderr.isatty() and not args.json:
+        from tritonscope.cli.progress import Progress
+
+        progress = Progress([job.label for job in jobs])
+    else:
+        progress = None
+
+    def compile_one(index: int, job: Job) -> Capture:
+        def on_event(event: Mapping[str, Any]) -> None:
+            if progress is not None:
+                progress.show(index, event)
+
+        try:
+            return api.capture(
+                job.request,
+                dumps,
+                python=python,
+                command=command,
+                timeout=args.timeout,
+                cancel=cancel,
+                on_event=on_event,
+            )
+        finally:
+            if progress is not None:
+                progress.done(index)
+
+    outcomes: list[Capture | TritonscopeError] = []
+    interrupted = False
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(compile_one, index, job) for index, job in enumerate(jobs)]
+        try:
+            outcomes += _outcomes(futures, args)
+        except KeyboardInterrupt:
+            interrupted = True
+            cancel.cancel()
+            for future in futures:
+                future.cancel()
+            outcomes += _outcomes(futures[len(outcomes) :], args)
+        finally:
+            if progress is not None:
+                progress.close()
+    return report(jobs, outcomes, interrupted, args)
+
+
+def _outcomes(futures: list["Future[Capture]"], args: argparse.Namespace) -> Iterator[Capture | TritonscopeError]:
+    """What became of each compilation, in the order in which they were asked for."""
+    for future in futures:
+        try:
+            capture = future.result()
+        except CancelledError:
+            continue
+        except TritonscopeError as error:
+            yield error
+        else:
+            if args.json:
+                print_line(capture)
+            yield capture
+
+
+def print_line(capture: Capture) -> None:
+    """One line of --json."""
+    fields = to_json(capture)
+    line = {name: fields[name] for name in ("capture", "path", "kernel", "target", "key", "status", "seconds")}
+    failure = fields["failure"] and {
+        name: fields["failure"][name] for name in ("stage", "pass", "inner", "step", "message", "file", "line")
+    }
+    terminal.print_json_line({**line, "failure": failure})
+
+
+# -- what is asked for
+
+
+def plan(args: argparse.Namespace, python: str) -> list[Job]:
+    """The product of kernels, targets, configurations and comma lists; raises UsageError for what does not parse."""
+    kernels = [kernel_reference.find(text) for text in args.kernels]
+    targets = [Target.parse(text) for given in args.target for text in variants.split(given)] or [default_target()]
+    if args.signature is not None:
+        parse_signature(args.signature)
+    options = variants.assignments("--option", args.option)
+    for name in OPTIONS:
+        if (text := getattr(args, name)) is not None:
+            options[name] = variants.split(text)
+    constants = variants.product(variants.assignments("--set", args.set))
+    environments = variants.product(variants.assignments("--env", args.env))
+    jobs = []
+    for kernel in kernels:
+        for config in configurations(kernel, args.config, python, args.timeout):
+            for target in dict.fromkeys(targets):
+                for chosen_options in variants.product(options):
+                    for chosen_constants in constants:
+                        for env in environments:
+                            request = Request(
+                                kernel=kernel,
+                                target=target,
+                                signature=args.signature,
+                                constants=chosen_constants,
+                                options=chosen_options,
+                                config=config,
+                                env=env,
+                                llvm_passes=args.llvm_passes,
+                                verify=args.verify,
+                            )
+                            jobs.append(request)
+    return [Job(request, label) for request, label in zip(jobs, labels(jobs), strict=True)]
+
+
+def default_target() -> Target:
+    """This machine's GPU, else sm_90; says on stderr which."""
+    target = gpu.present()
+    if target is not None:
+        terminal.say(f"compiling for {target.name}, the GPU in this machine; --target chooses another")
+        return target
+    terminal.say("no GPU here, compiling for sm_90; --target chooses another")
+    return Target.parse("sm_90")
+
+
+def configurations(kernel: KernelRef, config: str | None, python: str, timeout: float | None) -> list[int | None]:
+    """The indices of autotune configurations that --config asks for; None stands for the first, if there are any."""
+    if config is None:
+        return [None]
+    if config.isdecimal():
+        return [int(config)]
+    if config != "all":
+        raise UsageError(f"--config {config!r} is not understood; give a number from 0, or 'all'")
+    return list(range(len(api.describe(kernel, python=python, timeout=timeout)["configs"]))) or [None]
+
+
+def labels(requests: list[Request]) -> list[str]:
+    """For each request what tells it from the others."""
+    settings = [
+        {
+            **request.options,
+            **request.constants,
+            **request.env,
+            **({} if request.config is None else {"config": str(request.config)}),
+        }
+        for request in requests
+    ]
+    differing = [
+        name for name in dict.fromkeys(n for s in settings for n in s) if len({s.get(name) for s in settings}) > 1
+    ]
+    return [
+        " ".join([request.kernel.name, request.target.name, *(f"{n}={s[n]}" for n in differing if n in s)])
+        for request, s in zip(requests, settings, strict=True)
+    ]
+
+
+# -- what came of it
+
+
+def report(
+    jobs: list[Job], outcomes: list[Capture | TritonscopeError], interrupted: bool, args: argparse.Namespace
+) -> int:
+    """Show the captures, say what failed, and give the exit code."""
+    captures = [outcome for outcome in outcomes if isinstance(outcome, Capture)]
+    if not args.json:
+        if len(jobs) == 1 and captures:
+            from tritonscope.cli import show
+
+            show.render(captures[0], terminal.console())
+        elif captures:
+            from tritonscope.cli import comparison
+
+            comparison.render([(job.label, o) for job, o in zip(jobs, outcomes) if isinstance(o, Capture)], terminal.console())
+    codes = [ExitCode.DONE]
+    for outcome in outcomes:
+        if isinstance(outcome, TritonscopeError):
+            terminal.say_error(str(outcome))
+            codes.append(outcome.exit_code)
+            continue
+        if outcome.status != "ok":
+            terminal.say_error(failure_text.sentence(outcome))
+            codes.append(ExitCode.NOT_COMPILED if outcome.status == "failed" else ExitCode.CHILD_DIED)
+        for stage, same in (outcome.verified or {}).items():
+            if not same:
+                terminal.say_error(f"{outcome.capture}: {stage} is not what an unpatched compile gives.")
+                codes.append(ExitCode.DIFFERS)
+    return ExitCode.INTERRUPTED if interrupted else max(codes)
+
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not seconds > 0:
+        raise argparse.ArgumentTypeError("must be more than 0 seconds")
+    return seconds
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return count

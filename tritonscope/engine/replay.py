@@ -1,0 +1,65 @@
+"""Run one pass over a stored IR again. Runs in the child."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tritonscope.engine.events import Events
+from tritonscope.errors import Missing, UsageError
+
+__all__ = ["run"]
+
+
+def run(message: Mapping[str, Any], events: Events) -> None:
+    """Parse the IR at `message["path"]`, run the pass that `message["call"]` adds, and send "replayed" or "failure".
+
+    Raises UsageError where the IR does not parse, and Missing where this Triton has no such pass.
+    """
+    import triton
+    from triton._C import libtriton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler.compiler import make_backend
+
+    target = message["target"]
+    arch = int(target["arch"]) if target["backend"] == "cuda" else target["arch"]
+    ir = libtriton.ir
+    context = ir.context()
+    ir.load_dialects(context)
+    make_backend(GPUTarget(target["backend"], arch, target["warp_size"])).load_dialects(context)
+    try:
+        module = ir.parse_mlir_module(message["path"], context)
+    except Exception as error:
+        raise UsageError(
+            f"{message['path']} does not parse as IR of Triton {triton.__version__}: {error}; its diagnostics are above."
+        ) from error
+    module.context = context
+    manager = ir.pass_manager(context)
+    add = _function(libtriton, message["call"]["path"], triton.__version__)
+    add(manager, *message["call"]["args"], **message["call"]["kwargs"])
+    start = time.perf_counter()
+    try:
+        _run(manager, module)
+    except Exception as error:
+        events.send("failure", error=type(error).__name__, message=str(error))
+        return
+    events.send("replayed", ms=(time.perf_counter() - start) * 1000, text=str(module))
+
+
+def _function(libtriton: Any, path: list[str], version: str) -> Any:
+    """The native function that adds the pass; only such functions can be reached, whatever a file says."""
+    value = libtriton
+    if path[0] not in ("passes", "nvidia", "amd") or "passes" not in path or any(p.startswith("_") for p in path):
+        raise UsageError(f"{'.'.join(path)} adds no pass; replay a reproducer that a capture wrote.")
+    for name in path:
+        value = getattr(value, name, None)
+        if value is None:
+            raise Missing(f"Triton {version} has no pass {'.'.join(path)}; replay it with the Triton that made it, --python PATH.")
+    return value
+
+
+def _run(manager: Any, module: Any) -> None:
+    """`run(module, stage)`, or `run(module)` up to Triton 3.5."""
+    try:
+        manager.run(module, "replay")
+    except TypeError:
+        manager.run(module)

@@ -1,0 +1,59 @@
+"""What the user calls a kernel: a bundled name, or path/to/file.py:function. Files are parsed here, never run."""
+
+import ast
+import difflib
+from pathlib import Path
+
+from tritonscope import bundled_kernels
+from tritonscope.errors import KernelFileError, KernelNotFound
+from tritonscope.model import KernelRef
+
+__all__ = ["find"]
+
+_DECORATORS = frozenset({"jit", "autotune", "heuristics"})
+
+
+def find(text: str) -> KernelRef:
+    """The kernel that `text` names; raises KernelNotFound with what there is instead."""
+    path, colon, function = text.rpartition(":")
+    if not colon:
+        path, function = (text, "") if text.endswith(".py") or "/" in text else ("", text)
+    if not path:
+        return _bundled(function)
+    file = Path(path)
+    if not file.is_file():
+        raise KernelNotFound(f"there is no kernel file {path}; give a bundled name ('tritonscope kernels') or FILE.py:FUNCTION")
+    return KernelRef(function or _only_kernel(file), str(file.absolute()), function or _only_kernel(file))
+
+
+def _bundled(name: str) -> KernelRef:
+    kernel = bundled_kernels.find(name)
+    if kernel is not None:
+        return KernelRef(kernel.name, str(kernel.path), kernel.function, bundled=True)
+    names = [known.name for known in bundled_kernels.kernels()]
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"bundled are {', '.join(names)}, your own is FILE.py:FUNCTION"
+    raise KernelNotFound(f"there is no bundled kernel {name!r}; {hint}")
+
+
+def _only_kernel(file: Path) -> str:
+    """The function to compile where only a file was named."""
+    try:
+        tree = ast.parse(file.read_bytes())
+    except (SyntaxError, ValueError) as error:
+        raise KernelFileError(f"{file} is not Python: {error}") from error
+    kernels = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and _is_kernel(node)]
+    if len(kernels) == 1:
+        return kernels[0]
+    if not kernels:
+        raise KernelNotFound(f"{file} has no function under @triton.jit or @gluon.jit; name one as {file}:FUNCTION")
+    raise KernelNotFound(f"{file} has several kernels; name one: {', '.join(f'{file}:{name}' for name in kernels)}")
+
+
+def _is_kernel(function: ast.FunctionDef) -> bool:
+    for decorator in function.decorator_list:
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+        if name in _DECORATORS:
+            return True
+    return False

@@ -1,0 +1,88 @@
+"""A reproducer file: one comment line of JSON that says which pass, then the IR that goes in.
+
+The IR is MLIR as it is, so that triton-opt takes the file, too.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tritonscope.errors import UsageError
+
+__all__ = ["HEADER", "Reproducer", "format_header", "read"]
+
+HEADER = "// tritonscope replay "
+
+#: Longer first lines are not ours.
+LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class Reproducer:
+    """What a file says of itself.
+
+    `call` is {path, args, kwargs} of the native function that adds the pass; `target` {backend, arch, warp_size};
+    `message` what the compiler said when the file was made, None if it crashed.
+    """
+
+    path: Path
+    stage: str
+    pass_name: str
+    options: str
+    call: Mapping[str, Any]
+    target: Mapping[str, Any]
+    versions: Mapping[str, str]
+    message: str | None
+
+
+def format_header(fields: Mapping[str, Any]) -> str:
+    """The first line of a reproducer, with its newline; `fields` are those of Reproducer but for the path."""
+    return f"{HEADER}{json.dumps(dict(fields))}\n"
+
+
+def read(path: Path) -> Reproducer:
+    """The header of the file at `path`; raises UsageError where it is not there or is no reproducer."""
+    try:
+        with path.open("rb") as file:
+            line = file.readline(LONGEST_HEADER).decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); give the reproducer.mlir of a failed capture") from error
+    try:
+        fields = json.loads(line.removeprefix(HEADER)) if line.startswith(HEADER) else None
+        return Reproducer(
+            path=path,
+            stage=_of(str, fields["stage"]),
+            pass_name=_of(str, fields["pass_name"]),
+            options=_of(str, fields["options"]),
+            call=_call(fields["call"]),
+            target=_target(fields["target"]),
+            versions={_of(str, k): _of(str, v) for k, v in _of(dict, fields["versions"]).items()},
+            message=None if fields["message"] is None else _of(str, fields["message"]),
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise UsageError(f"{path} is no reproducer of a capture; give the reproducer.mlir of a failed one") from error
+
+
+def _of(kind: type, value: Any) -> Any:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r} is no {kind.__name__}")
+    return value
+
+
+def _call(value: Any) -> dict[str, Any]:
+    path = [_of(str, part) for part in _of(list, value["path"])]
+    plain = (int, float, str, bool, type(None))
+    args, kwargs = _of(list, value["args"]), _of(dict, value["kwargs"])
+    if not path or not all(isinstance(v, plain) for v in (*args, *kwargs.values())):
+        raise TypeError("a call with arguments that are not plain")
+    return {"path": path, "args": args, "kwargs": kwargs}
+
+
+def _target(value: Any) -> dict[str, Any]:
+    return {
+        "backend": _of(str, value["backend"]),
+        "arch": _of(str, value["arch"]),
+        "warp_size": _of(int, value["warp_size"]),
+    }
