@@ -19,7 +19,7 @@ _SPEC = "TRITONSCOPE"
 
 @dataclass(frozen=True)
 class BundledKernel:
-    """A kernel that travels with the tool: `path` its file, absolute, and `signature` and `options` what it asks for."""
+    """A kernel that travels with the tool: `path` is its absolute file, `options` what it compiles with."""
 
     name: str
     summary: str

@@ -76,14 +76,18 @@ def _place(capture: Capture, args: argparse.Namespace) -> _Place:
     when = "before" if args.before else "after"
     file = reader.file_before(capture, step) if args.before else reader.file_after(capture, step)
     if file is None:
-        raise UsageError(f"the IR {when} step {step.step} ({step.name}) was not kept; ask for the pass before or after it")
+        raise UsageError(
+            f"the IR {when} step {step.step} ({step.name}) was not kept; ask for the pass before or after it"
+        )
     return _Place(step.stage, file, step, when)
 
 
 def _say_which(capture: Capture, step: PassRecord, asked: str) -> None:
     runs = reader.runs_of(capture, step.name)
     if asked != step.step and "#" not in asked and len(runs) > 1:
-        terminal.say(f"{step.name} ran {len(runs)} times; taking the first, step {step.step}; {step.name}#2 is the second")
+        terminal.say(
+            f"{step.name} ran {len(runs)} times; taking the first, step {step.step}; {step.name}#2 is the second"
+        )
 
 
 def _dump_binary(capture: Capture, place: _Place, args: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from tritonscope.store import layout, reader
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["STATUS_STYLES", "add_arguments", "run", "summary", "when"]
 
 _EPILOG = """examples:
   tritonscope ls
@@ -22,6 +22,12 @@ status: ok, failed (the compiler said no), crashed, timeout, interrupted, runnin
 What cannot be read is named on standard error; the exit code is 2 only if nothing could.
 
 JSON: an array of {capture, path, kernel, target, key, status, created, triton_version, stages: [name, ..]}"""
+
+
+#: How a status looks; the word itself always says it too.
+STATUS_STYLES = {"ok": "green", "running": "cyan"} | dict.fromkeys(("failed", "crashed", "timeout"), "bold red")
+
+_WIDE = 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,12 +96,6 @@ def _print_table(captures: list[Capture], console: "Console") -> None:
         ]
         table.add_row(*cells[: len(table.columns)])
     console.print(table)
-
-
-_WIDE = 100
-
-#: How a status looks; the word itself always says it too.
-STATUS_STYLES = {"ok": "green", "running": "cyan"} | dict.fromkeys(("failed", "crashed", "timeout"), "bold red")
 
 
 def when(created: str) -> str:

@@ -3,13 +3,16 @@
 Each works line by line without state, so that a long text may be highlighted in pieces.
 """
 
-from typing import ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 from pygments.lexer import Lexer, RegexLexer, bygroups, words
 from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 __all__ = ["AmdgcnLexer", "MlirLexer", "SassLexer", "lexer_for"]
+
+_groups: Callable[..., Any] = bygroups  # which has no types of its own
 
 
 class MlirLexer(RegexLexer):
@@ -25,7 +28,7 @@ class MlirLexer(RegexLexer):
         "root": [
             (r"\s+", Whitespace),
             (r"//.*", Comment.Single),
-            (r'(")([A-Za-z_][\w$]*\.[\w.$]+)(")(?=\()', bygroups(Punctuation, Name.Builtin, Punctuation)),
+            (r'(")([A-Za-z_][\w$]*\.[\w.$]+)(")(?=\()', _groups(Punctuation, Name.Builtin, Punctuation)),
             (r'"(?:[^"\\\n]|\\.)*"', String.Double),
             (r"%[\w$.-]+(?:[:#]\d+)?", Name.Variable),
             (r'@(?:[\w$.-]+|"[^"\n]*")', Name.Function),
@@ -35,7 +38,7 @@ class MlirLexer(RegexLexer):
             (r"![A-Za-z_][\w$.]*", Keyword.Type),
             (r"\d+(?=x[\dA-Za-z?!])", Number.Integer),
             (r"(x)(?=\d+x|[?])", Punctuation),
-            (r"(x?)((?:[su]?i\d+|bf16|tf32|f\d+(?:E\d+M\d+\w*)?|index|none)\b)", bygroups(Punctuation, Keyword.Type)),
+            (r"(x?)((?:[su]?i\d+|bf16|tf32|f\d+(?:E\d+M\d+\w*)?|index|none)\b)", _groups(Punctuation, Keyword.Type)),
             (r"(x)(?=[!%])", Punctuation),
             (r"(?:tensor|vector|memref|complex|tuple|dense|array|struct|ptr)(?=<)", Keyword.Type),
             (r"[A-Za-z_][\w$]*(?:\.[\w$]+)+", Name.Builtin),
@@ -43,7 +46,19 @@ class MlirLexer(RegexLexer):
             (words(("module", "func", "return", "call"), suffix=r"\b(?!\s*=)"), Name.Builtin),
             (
                 words(
-                    ("attributes", "public", "private", "iter_args", "to", "step", "else", "do", "at", "into", "default"),
+                    (
+                        "attributes",
+                        "public",
+                        "private",
+                        "iter_args",
+                        "to",
+                        "step",
+                        "else",
+                        "do",
+                        "at",
+                        "into",
+                        "default",
+                    ),
                     suffix=r"\b(?!\s*=)",
                 ),
                 Keyword,
@@ -74,7 +89,7 @@ class SassLexer(RegexLexer):
             (r"//.*", Comment.Single),
             (r"/\*[^*\n]*\*/", Comment.Multiline),
             (r'"[^"\n]*"', String.Double),
-            (r"^([.$\w]+)(:)", bygroups(Name.Label, Punctuation)),
+            (r"^([.$\w]+)(:)", _groups(Name.Label, Punctuation)),
             (r"@!?U?P(?:\d+|T)\b", Keyword.Pseudo),
             (r"!?\bU?P(?:\d+|T)\b", Name.Constant),
             (r"\bU?R(?:\d+|Z)\b(?:\.[\w.]+)?", Name.Variable),
@@ -110,7 +125,7 @@ class AmdgcnLexer(RegexLexer):
             (r"\s+", Whitespace),
             (r";.*|//.*", Comment.Single),
             (r'"(?:[^"\\\n]|\\.)*"', String.Double),
-            (r"^([.$\w]+)(:)(?!\s+\S)", bygroups(Name.Label, Punctuation)),
+            (r"^([.$\w]+)(:)(?!\s+\S)", _groups(Name.Label, Punctuation)),
             (r"\.L\w+", Name.Label),
             (r"\.[A-Za-z_][\w.]*", Keyword.Pseudo),
             (r"\b(?:[sva]|ttmp)\[\d+(?::\d+)?\]|\b(?:[sva]|ttmp)\d+\b", Name.Variable),

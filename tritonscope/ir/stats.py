@@ -1,4 +1,4 @@
-"""Counting the operations of a snapshot, as it is printed: implicit terminators, which MLIR leaves out, do not count."""
+"""Counting the operations of a snapshot as printed: implicit terminators, which MLIR leaves out, do not count."""
 
 import re
 from collections import Counter

@@ -39,7 +39,7 @@ def read_bytes(folder: Path, name: str, largest: int = LARGEST) -> bytes:
 
 
 def read_bounded(path: Path, largest: int) -> bytes:
-    """The contents of the regular file `path`; raises CaptureUnreadable where it is none or has over `largest` bytes."""
+    """The contents of the regular file `path`; raises CaptureUnreadable for another or one over `largest` bytes."""
     with _open(path, largest) as file:
         return file.read(largest)
 

@@ -21,6 +21,7 @@ __all__ = [
     "find_step",
     "list_captures",
     "open_capture",
+    "read_data",
     "read_text",
     "resolve",
     "runs_of",
@@ -112,7 +113,7 @@ def stage_text(capture: Capture, stage: str) -> str:
 
 def stage_bytes(capture: Capture, stage: str) -> bytes:
     """The contents of `stage`; raises UsageError for one that is absent, CaptureUnreadable for a damaged one."""
-    return files.read_bytes(Path(capture.path), find_stage(capture, stage).file)
+    return read_data(capture, find_stage(capture, stage).file)
 
 
 def before(capture: Capture, step: PassRecord) -> str:
@@ -178,7 +179,12 @@ def runs_of(capture: Capture, name: str) -> list[PassRecord]:
 
 def read_text(capture: Capture, file: str) -> str:
     """The text of a file of the capture; raises CaptureUnreadable."""
-    return files.read_bytes(Path(capture.path), file).decode("utf-8", "replace")
+    return read_data(capture, file).decode("utf-8", "replace")
+
+
+def read_data(capture: Capture, file: str) -> bytes:
+    """The contents of a file of the capture, unpacked; raises CaptureUnreadable."""
+    return files.read_bytes(Path(capture.path), file)
 
 
 class _DamagedError(Exception):

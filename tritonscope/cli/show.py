@@ -1,0 +1,205 @@
+"""`tritonscope show CAPTURE`: one capture summed up."""
+
+import argparse
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonscope.cli import listing, terminal
+from tritonscope.errors import ExitCode
+from tritonscope.model import Capture, Failure, PassRecord, to_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["add_arguments", "render", "run"]
+
+_EPILOG = """examples:
+  tritonscope show matmul
+  tritonscope show dumps/matmul/sm_90-0123456789 --json
+
+JSON: {capture, path, kernel, target, key, status, created, triton_version, seconds, command, request, versions,
+components, metadata, resources: {registers, spills, shared, stack, ..}, stages: [{stage, seconds, lines, bytes, file}],
+failure: null | {stage, pass, inner, step, message, file, line, column, source_line, diagnostics, reproducer}, notes,
+verified}; files of stages and the reproducer are relative to the capture."""
+
+_SLOWEST = 5
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.description = "Sum a capture up: stages, resources, the passes that mattered, and why it failed if it did."
+    parser.epilog = _EPILOG
+    terminal.add_capture_argument(parser)
+    terminal.add_dumps_option(parser)
+    terminal.add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the summary."""
+    capture = terminal.open_named(args)
+    if args.json:
+        data = to_json(capture)
+        del data["passes"]
+        terminal.print_json(listing.summary(capture) | data)
+    else:
+        render(capture, terminal.console())
+    return ExitCode.DONE
+
+
+def render(capture: Capture, console: "Console") -> None:
+    """Print the summary of `capture` for people, at any width from 80 columns on."""
+    _header(capture, console)
+    if capture.stages:
+        console.print()
+        _stages(capture, console)
+    _resources(capture, console)
+    if capture.passes:
+        console.print()
+        _passes(capture, console)
+    if capture.failure:
+        console.print()
+        _failure(capture, capture.failure, console)
+    _notes(capture, console)
+    console.print()
+    _next(capture, console)
+
+
+def _header(capture: Capture, console: "Console") -> None:
+    from rich.text import Text
+
+    line = Text(terminal.escape(capture.capture), style="bold")
+    line.append("  ")
+    line.append(capture.status, style=listing.STATUS_STYLES.get(capture.status, "bold"))
+    console.print(line)
+    facts = [f"triton {capture.versions['triton']}" if "triton" in capture.versions else ""]
+    facts.append(f"{listing.when(capture.created)} UTC")
+    facts.append("" if capture.seconds is None else f"took {capture.seconds:.2f} s")
+    console.print(Text(terminal.escape(", ".join(fact for fact in facts if fact)), style="dim"))
+
+
+def _stages(capture: Capture, console: "Console") -> None:
+    table = _table(("stage", "left"), ("lines", "right"), ("bytes", "right"), ("seconds", "right"))
+    for stage in capture.stages:
+        lines = "binary" if stage.lines is None else f"{stage.lines:,}"
+        seconds = "" if stage.seconds is None else f"{stage.seconds:.3f}"
+        table.add_row(terminal.escape(stage.stage), lines, f"{stage.bytes:,}", seconds)
+    console.print(table)
+
+
+def _resources(capture: Capture, console: "Console") -> None:
+    known = {name: value for name, value in capture.resources.items() if isinstance(value, (int, float, str))}
+    if not known:
+        return
+    from rich.text import Text
+
+    console.print()
+    line = Text()
+    for name, value in known.items():
+        amount = f"{value:,}" if isinstance(value, (int, float)) else value
+        line.append(f"{terminal.escape(name.replace('_', ' '))} ", style="dim")
+        line.append(terminal.escape(amount), style="bold red" if name.startswith("spill") and value else "bold")
+        line.append("   ")
+    line.rstrip()
+    console.print(line)
+
+
+def _passes(capture: Capture, console: "Console") -> None:
+    from rich.text import Text
+
+    changed = sum(record.changed for record in capture.passes)
+    nested = sum("." in record.step for record in capture.passes)
+    inside = f" ({nested} of them inside others)" if nested else ""
+    console.print(Text(f"{len(capture.passes)} passes{inside}, {changed} changed the IR; the slowest:"))
+    table = _table(("ms", "right"), ("step", "left"), ("pass", "left"), ("stage", "left"), ("", "left"))
+    for record in _slowest(capture.passes):
+        table.add_row(
+            f"{record.ms:.1f}",
+            record.step,
+            terminal.escape(record.name),
+            terminal.escape(record.stage),
+            "changed" if record.changed else "",
+        )
+    if table.row_count:
+        console.print(table)
+
+
+def _slowest(passes: tuple[PassRecord, ...]) -> list[PassRecord]:
+    """The slowest steps of the pipeline; the time of nested ones is in their outer step's already."""
+    timed = [record for record in passes if record.ms is not None and "." not in record.step]
+    return sorted(timed, key=lambda record: record.ms or 0.0, reverse=True)[:_SLOWEST]
+
+
+def _failure(capture: Capture, failure: Failure, console: "Console") -> None:
+    from rich.text import Text
+
+    console.print(Text(f"error: {terminal.escape(failure.message)}", style="bold red"))
+    for label, value in (("stage", failure.stage), ("pass", _pass_of(failure)), ("line", _line_of(failure))):
+        if value:
+            console.print(Text(f"  {label:6}", style="dim"), Text(terminal.escape(value)), sep="", soft_wrap=True)
+    if failure.source_line:
+        source = terminal.escape(failure.source_line.expandtabs(4).rstrip())
+        console.print(Text(f"    {source}"), soft_wrap=True)
+        if failure.column is not None and 0 <= failure.column <= len(failure.source_line):
+            # The caret goes below the character, where tabs before it were widened and controls written out.
+            ahead = terminal.escape(failure.source_line[: failure.column].expandtabs(4))
+            console.print(Text(f"    {' ' * len(ahead)}^", style="bold red"), soft_wrap=True)
+    if failure.reproducer:
+        file = Path(capture.path) / failure.reproducer
+        console.print(Text("  again ", style="dim"), Text(_command("replay", str(file))), sep="", soft_wrap=True)
+
+
+def _pass_of(failure: Failure) -> str:
+    if not failure.pass_:
+        return ""
+    inside = f", inside it {failure.inner}" if failure.inner else ""
+    return f"{failure.pass_}{inside}" + (f" (step {failure.step})" if failure.step else "")
+
+
+def _line_of(failure: Failure) -> str:
+    return f"{failure.file}:{failure.line}" if failure.file and failure.line else failure.file or ""
+
+
+def _notes(capture: Capture, console: "Console") -> None:
+    from rich.text import Text
+
+    lines = [terminal.escape(note) for note in capture.notes]
+    if capture.verified is not None:
+        differing = [stage for stage, same in capture.verified.items() if not same]
+        said = f"{', '.join(differing)} differ from" if differing else "every stage equals"
+        lines.append(terminal.escape(f"verified: {said} what an unpatched compile gives"))
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(Text("note: ", style="dim"), Text(line), sep="")
+
+
+def _next(capture: Capture, console: "Console") -> None:
+    from rich.text import Text
+
+    commands = []
+    if capture.passes:
+        commands.append((_command("passes", capture.capture, "--changed"), "what each pass changed"))
+    texts = [stage.stage for stage in capture.stages if stage.lines is not None and stage.stage != "source"]
+    if texts:
+        wanted = "ttgir" if "ttgir" in texts else texts[-1]
+        commands.append((_command("dump", capture.capture, wanted), "the IR of a stage"))
+    if capture.passes:
+        commands.append((_command("grep", "convert_layout", capture.capture), "where it first appears"))
+    commands.append((_command("show", capture.capture, "--json"), "all of this, and more, for scripts"))
+    console.print(Text("next:", style="dim"))
+    for command, what in commands:
+        console.print(Text(f"  {command}"), Text(f"  # {what}", style="dim"), sep="", soft_wrap=True)
+
+
+def _command(*words: str) -> str:
+    return terminal.escape("tritonscope " + " ".join(shlex.quote(word) for word in words))
+
+
+def _table(*columns: tuple[str, Any]) -> Any:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name, justify in columns:
+        table.add_column(name, justify=justify, overflow="fold", no_wrap=name not in ("pass",))
+    return table
