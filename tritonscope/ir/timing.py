@@ -6,10 +6,14 @@ from dataclasses import dataclass
 __all__ = ["Timing", "parse_timing", "without_timing"]
 
 _REPORT = re.compile(
-    r"^===-+===\n +\.\.\. Execution time report \.\.\. *\n===-+===\n(?P<body>.*?^ +[\d.]+ \( *[\d.]+%\)  Total\n)\n?",
+    r"^===-+===\n +\.\.\. Execution time report \.\.\. *\n===-+===\n(?P<body>.*?^ +[\d.]+ \( *[\d.]+%\)[^\n]*  Total\n)\n?",
     re.MULTILINE | re.DOTALL,
 )
-_LINE = re.compile(r"^ +-?(?P<seconds>[\d.]+) \( *-?[\d.]+%\)  (?P<indent> *)(?P<name>.+)$", re.MULTILINE)
+# The last column is wall time; up to Triton 3.4 the user's stands before it.
+_LINE = re.compile(
+    r"^(?: +-?[\d.]+ \( *-?[\d.]+%\))? +-?(?P<seconds>[\d.]+) \( *-?[\d.]+%\)  (?P<indent> *)(?P<name>.+)$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)
