@@ -130,8 +130,8 @@ def describe(
 
 def error_from(event: Mapping[str, Any]) -> errors.TritonscopeError:
     """The error that a child's "error" event stands for."""
-    kind = getattr(errors, event["kind"], errors.TritonscopeError)
-    return kind(event["message"])  # type: ignore[no-any-return]
+    kind: type[errors.TritonscopeError] = getattr(errors, event["kind"], errors.TritonscopeError)
+    return kind(event["message"])
 
 
 def _versions() -> dict[str, str]:

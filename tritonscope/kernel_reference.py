@@ -22,8 +22,11 @@ def find(text: str) -> KernelRef:
         return _bundled(function)
     file = Path(path)
     if not file.is_file():
-        raise KernelNotFound(f"there is no kernel file {path}; give a bundled name ('tritonscope kernels') or FILE.py:FUNCTION")
-    return KernelRef(function or _only_kernel(file), str(file.absolute()), function or _only_kernel(file))
+        raise KernelNotFound(
+            f"there is no kernel file {path}; give a bundled name ('tritonscope kernels') or FILE.py:FUNCTION"
+        )
+    function = function or _only_kernel(file)
+    return KernelRef(function, str(file.absolute()), function)
 
 
 def _bundled(name: str) -> KernelRef:

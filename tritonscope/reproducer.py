@@ -48,9 +48,13 @@ def read(path: Path) -> Reproducer:
         with path.open("rb") as file:
             line = file.readline(LONGEST_HEADER).decode("utf-8", "replace")
     except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}); give the reproducer.mlir of a failed capture") from error
+        raise UsageError(
+            f"{path} cannot be read ({error.strerror}); give the reproducer.mlir of a failed capture"
+        ) from error
     try:
-        fields = json.loads(line.removeprefix(HEADER)) if line.startswith(HEADER) else None
+        if not line.startswith(HEADER):
+            raise ValueError("no header")
+        fields = json.loads(line.removeprefix(HEADER))
         return Reproducer(
             path=path,
             stage=_of(str, fields["stage"]),

@@ -26,6 +26,7 @@ __all__ = [
     "is_terminal",
     "open_named",
     "print_json",
+    "print_json_line",
     "print_text",
     "say",
     "say_error",
@@ -124,6 +125,13 @@ def print_json(value: Any) -> None:
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     json.dump(value, sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
     sys.stdout.write("\n")
+
+
+def print_json_line(value: Any) -> None:
+    """`value` as JSON on a line of its own, at once: for commands whose results come one by one."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+    print(json.dumps(value, ensure_ascii=False, allow_nan=False), flush=True)
 
 
 def print_text(text: str, kind: str) -> None:

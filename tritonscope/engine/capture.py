@@ -167,11 +167,13 @@ class Session:
         """What is known once the machine code is there: Triton's metadata, SASS, and what the kernel needs to run."""
         group = getattr(kernel, "metadata_group", None) or {}
         metadata_file = next((Path(p) for n, p in group.items() if n.endswith(".json")), None)
+        metadata = {}
         if metadata_file is not None:
             text = metadata_file.read_bytes()
             self.folder.write(f"{self.name}.json", text)
-            self.events.send("metadata", metadata=json.loads(text))
-        for event, fields in binary.inspect(kernel.asm, pipeline.ptxas_log, self.built.target):
+            metadata = json.loads(text)
+            self.events.send("metadata", metadata=metadata)
+        for event, fields in binary.inspect(kernel.asm, pipeline.ptxas_log, self.built.target, metadata):
             if event == "sass":
                 self.artefact("sass", f"{self.name}.sass", fields["text"].encode(), fields["seconds"])
             else:

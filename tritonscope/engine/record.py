@@ -135,7 +135,7 @@ class Recorder:
             self._append(record)
         if event.get("llvm_dump"):
             start, end = event["printed"]
-            for child in llvm_record.records(self._output, start, end, record, self._snapshots):
+            for child in llvm_record.records(self._output, start, end, record, before_text, self._snapshots):
                 self._append(child)
             return
         items = list(read_dumps(printed.splitlines(keepends=True)))

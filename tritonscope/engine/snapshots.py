@@ -11,6 +11,9 @@ __all__ = ["SnapshotFolder"]
 #: From this many bytes on a snapshot is compressed: below, being able to grep it plainly is worth more.
 COMPRESS_FROM = 256 * 1024
 
+#: The same for snapshots that come by the hundred.
+MANY = 16 * 1024
+
 
 class SnapshotFolder:
     """Snapshots under one capture's folder; names are relative to it."""
@@ -45,10 +48,10 @@ class SnapshotFolder:
         path.unlink()
         return final
 
-    def add(self, step: str, name: str, suffix: str, data: bytes) -> str:
+    def add(self, step: str, name: str, suffix: str, data: bytes, compress_from: int = COMPRESS_FROM) -> str:
         """Write a snapshot that has no raw file, compressed if it is large; returns its name."""
         final = snapshot_name(step, name, suffix)
-        if len(data) >= COMPRESS_FROM:
+        if len(data) >= compress_from:
             final += ".zst"
             data = self._compressor.compress(data)
         (self._folder / final).write_bytes(data)
