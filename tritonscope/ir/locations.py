@@ -15,7 +15,8 @@ _LOCATION_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[()\n]')
 _LOCATION_DEFINITION = re.compile(r"#loc\d* = loc\(")
 _DEBUG_ATTRIBUTE_DEFINITION = re.compile(r"#di_\w+ = ")
 
-_LLVM_ATTACHMENT = " !dbg !"
+# After an instruction, and after the head of a function.
+_LLVM_ATTACHMENTS = (", !dbg !", " !dbg !")
 _METADATA_NUMBER = re.compile(r"\d+")
 _METADATA_REFERENCE = re.compile(r"!(\d+)\b")
 _METADATA_DEFINITION = re.compile(r"!(\d+) = ")
@@ -124,7 +125,8 @@ def _next_line(text: str, prefix: str, start: int) -> int:
 
 
 def _strip_llvm(text: str) -> str:
-    text = _without(text, _LLVM_ATTACHMENT, _end_of_attachment)
+    for attachment in _LLVM_ATTACHMENTS:
+        text = _without(text, attachment, _end_of_attachment)
     lines = [line for line in text.split("\n") if not line.startswith("    #dbg_")]
     defined = {match[1]: line for line in lines if line.startswith("!") and (match := _METADATA_DEFINITION.match(line))}
     if not defined:
@@ -134,7 +136,7 @@ def _strip_llvm(text: str) -> str:
 
 
 def _end_of_attachment(text: str, start: int) -> int:
-    number = _METADATA_NUMBER.match(text, start + len(_LLVM_ATTACHMENT))
+    number = _METADATA_NUMBER.match(text, text.index("!dbg !", start) + len("!dbg !"))
     return number.end() if number else -1
 
 

@@ -166,8 +166,11 @@ def find_step(capture: Capture, text: str) -> PassRecord:
         return runs[int(run) - 1]
     if runs:
         raise UsageError(f"{runs[0].name} ran {len(runs)} times in {capture.capture}, so there is no {text!r}")
-    near = difflib.get_close_matches(_plain(name), {_plain(record.name): record.name for record in capture.passes})
-    names = list(dict.fromkeys(record.name for record in capture.passes if _plain(record.name) in near))
+    there = {_plain(record.name): record.name for record in capture.passes}
+    near = [plain for plain in there if name and _plain(name) in plain] or difflib.get_close_matches(
+        _plain(name), there
+    )
+    names = [there[plain] for plain in near[:_MOST_NAMED]]
     hint = f"did you mean {' or '.join(names)}?" if names else f"`tritonscope passes {capture.capture}` lists them"
     raise UsageError(f"{capture.capture} has no pass {text!r}; {hint}")
 
