@@ -24,13 +24,15 @@ _EPILOG = """examples:
   tritonscope grep -c 'tt\\.(load|store)' matmul --stage ttgir
   tritonscope grep -lF '#mma' matmul
 
-PATTERN is a regular expression of Python's. The places are searched as they were made: the "source" stage, the IR after
-each pass that changed it, and each stage where it ends. Standard error names the first where the pattern appears; in a
-pipe every line is PLACE:LINE:TEXT. Line numbers are those of `tritonscope dump` with the same --locations.
-The exit code is 1 where nothing matched.
+PATTERN is a regular expression of Python's. The places are searched as they were made: the Python source, the IR
+straight from it, the IR after each pass that changed it, and each stage where it ends; the AST only with --stage ast.
+Standard error names the first where the pattern appears; in a pipe every line is PLACE:LINE:TEXT. Line numbers are
+those of `tritonscope dump` with the same --locations. The exit code is 1 where nothing matched.
 
 JSON: {pattern, first: null | place, matches: [{..place, line, text}]}, where -c has counts: [{..place, count}] and
 -l places: [place] instead of matches; a place is {stage, step, pass, file}, step and pass null for a stage."""
+
+_BEFORE_PASSES = ("python", "ast", "source")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +78,11 @@ def run(args: argparse.Namespace) -> int:
     capture = terminal.open_named(args)
     places = _places(capture)
     if args.stage:
-        reader_stage = args.stage.lower()
-        places = [place for place in places if place.stage == reader_stage]
+        places = [place for place in places if place.stage == args.stage.lower()]
         if not places:
-            reader.find_stage(capture, args.stage)
+            reader.find_stage(capture, args.stage)  # which says so where there is no such stage
+    else:
+        places = [place for place in places if kind_of(place.file) != "json"]
     found = _search(capture, places, pattern, args.locations)
     if args.json:
         matches = list(found)
@@ -104,12 +107,13 @@ def _places(capture: Capture) -> list[_Place]:
     records = sorted(capture.passes, key=lambda record: _by_end(record.step))
     steps = [_Place(r.stage, r.file, r.step, r.name) for r in records if r.file]
     last_of = {place.stage: index for index, place in enumerate(steps)}
-    ordered = [place for name, place in stages.items() if name == "source"]
+    # What was there before the first pass: the kernel's text, and the IR straight from it.
+    ordered = [place for place in stages.values() if place.stage in _BEFORE_PASSES]
     for index, place in enumerate(steps):
         ordered.append(place)
         if place.stage in stages and last_of[place.stage] == index:
             ordered.append(stages[place.stage])
-    ordered += [place for name, place in stages.items() if name != "source" and name not in last_of]
+    ordered += [place for place in stages.values() if place.stage not in (*_BEFORE_PASSES, *last_of)]
     once = {place.file: place for place in reversed(ordered)}
     return [place for place in ordered if once[place.file] is place and kind_of(place.file) != "binary"]
 
@@ -164,7 +168,7 @@ def _print(found: Iterator[_Found], pattern: "re.Pattern[str]", args: argparse.N
 def _first(place: _Place) -> str:
     if place.step:
         return f"first appears after step {place.step}, {place.pass_} ({place.stage})"
-    return f"first appears in the stage {place.stage}" + (", before any pass" if place.stage == "source" else "")
+    return f"first appears in the stage {place.stage}" + (", before any pass" if place.stage in _BEFORE_PASSES else "")
 
 
 def _line(text: str) -> None:

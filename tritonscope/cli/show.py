@@ -24,6 +24,7 @@ failure: null | {stage, pass, inner, step, message, file, line, column, source_l
 verified}; files of stages and the reproducer are relative to the capture."""
 
 _SLOWEST = 5
+_RESOURCES = ("registers", "spills", "shared", "stack")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,20 +89,22 @@ def _stages(capture: Capture, console: "Console") -> None:
 
 
 def _resources(capture: Capture, console: "Console") -> None:
-    known = {name: value for name, value in capture.resources.items() if isinstance(value, (int, float, str))}
-    if not known:
-        return
     from rich.text import Text
 
+    known = {name: value for name, value in capture.resources.items() if isinstance(value, (int, float))}
+    main = {name: known[name] for name in _RESOURCES if name in known}
+    rest = {name: value for name, value in known.items() if name not in main and value}
+    if not main:
+        return
     console.print()
-    line = Text()
-    for name, value in known.items():
-        amount = f"{value:,}" if isinstance(value, (int, float)) else value
-        line.append(f"{terminal.escape(name.replace('_', ' '))} ", style="dim")
-        line.append(terminal.escape(amount), style="bold red" if name.startswith("spill") and value else "bold")
-        line.append("   ")
-    line.rstrip()
+    line = Text("   ").join(
+        Text.assemble((f"{name} ", "dim"), (f"{value:,}", "bold red" if name == "spills" and value else "bold"))
+        for name, value in main.items()
+    )
     console.print(line)
+    if rest:
+        words = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in rest.items())
+        console.print(Text(terminal.escape(words), style="dim"))
 
 
 def _passes(capture: Capture, console: "Console") -> None:
