@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import CUBIN, INNER, LLVM_AFTER, LLVM_BEFORE, LLVM_INNER, SOURCE, TTGIR, TTIR
 
+from tests.unit.synthetic import CUBIN, INNER, LLVM_AFTER, LLVM_BEFORE, LLVM_INNER, SOURCE, TTGIR, TTIR
 from tritonscope.errors import CaptureNotFound, CaptureUnreadable, UsageError
 from tritonscope.model import PassRecord
 from tritonscope.store import files, reader

@@ -1,16 +1,14 @@
 """The command line: `tritonscope COMMAND ...`.
 
-A command's module is imported when that command is asked for, so that `--help` and `--version` cost next to nothing.
+A command's module is imported when that command is asked for, and argparse, which takes longer to load than Python
+itself, no sooner: `--help` and `--version` cost next to nothing.
 """
 
-import argparse
 import os
 import sys
-from collections.abc import Sequence
-from importlib import import_module
 
 from tritonscope import __version__
-from tritonscope.errors import ExitCode, TritonscopeError
+from tritonscope.errors import ExitCode, TritonscopeError, UsageError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -26,17 +24,32 @@ COMMANDS = {
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }
 
-_EXIT_CODES = """exit codes:
+_HELP = """\
+usage: tritonscope COMMAND ...
+
+A terminal explorer for the Triton compiler: every IR level, every pass, what each one did.
+
+options:
+  -h, --help  show this text
+  --version   show the version
+
+commands:
+{commands}
+
+exit codes:
   0    done
   1    a difference, a failed check, or nothing found, where that was asked
   2    wrong usage, or a file, kernel or capture that is not there or not readable
   3    the kernel did not compile
   4    the compiler's process crashed or ran past its time
   5    something needed is missing: GPU, torch, triton, a tool, room on the disk
-  130  interrupted"""
+  130  interrupted
+
+Start with `tritonscope compile matmul`; `tritonscope COMMAND --help` has examples.
+"""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` asks for, sys.argv's by default; gives the exit code, see `errors.ExitCode`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -60,43 +73,42 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if not arguments:
-        _root_parser().print_help(sys.stderr)
+        sys.stderr.write(_help())
         return ExitCode.USAGE
     name, *rest = arguments
+    if name in ("-h", "--help"):
+        sys.stdout.write(_help())
+        return ExitCode.DONE
+    if name == "--version":
+        print(f"tritonscope {__version__}")
+        return ExitCode.DONE
     if name not in COMMANDS:
-        _refuse(name, arguments)
+        raise _unknown(name)
+    return _run_command(name, rest)
+
+
+def _run_command(name: str, arguments: list[str]) -> int:
+    import argparse
+    from importlib import import_module
+
     module = import_module(COMMANDS[name][0])
     parser = argparse.ArgumentParser(
         prog=f"tritonscope {name}", formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     module.add_arguments(parser)
-    code: int = module.run(parser.parse_args(rest))
+    code: int = module.run(parser.parse_args(arguments))
     return code
 
 
-def _refuse(name: str, arguments: list[str]) -> None:
-    parser = _root_parser()
-    if name.startswith("-"):
-        parser.parse_args(arguments)  # --help and --version end here
+def _unknown(name: str) -> UsageError:
     import difflib
 
     near = difflib.get_close_matches(name, COMMANDS, n=1)
-    parser.error(f"no command {name!r}; " + (f"did you mean {near[0]}?" if near else "tritonscope --help lists them"))
+    hint = f"did you mean {near[0]}?" if near else "`tritonscope --help` lists them"
+    what = "option" if name.startswith("-") else "command"
+    return UsageError(f"there is no {what} {name!r}; {hint}")
 
 
-def _root_parser() -> argparse.ArgumentParser:
+def _help() -> str:
     width = max(map(len, COMMANDS))
-    commands = "\n".join(f"  {name:{width}}  {summary}" for name, (_, summary) in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog="tritonscope",
-        usage="tritonscope COMMAND ...",
-        description="A terminal explorer for the Triton compiler: every IR level, every pass, what each one did.",
-        epilog=(
-            f"commands:\n{commands}\n\n{_EXIT_CODES}\n\n"
-            "Start with `tritonscope compile matmul`; `tritonscope COMMAND --help` has examples."
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"tritonscope {__version__}")
-    return parser
+    return _HELP.format(commands="\n".join(f"  {name:{width}}  {what}" for name, (_, what) in COMMANDS.items()))
