@@ -219,6 +219,15 @@ def test_a_disk_that_fills_up_while_publishing_leaves_a_capture_and_says_so(
     assert reader.open_capture(folder).status == "ok"
 
 
+def test_a_disk_that_is_full_from_the_start_leaves_nothing(
+    start: Start, monkeypatch: pytest.MonkeyPatch, dumps: Path
+) -> None:
+    monkeypatch.setattr(os, "write", FullDisk(5))
+    with pytest.raises(Missing, match="no room left"):
+        start()
+    assert list(dumps.iterdir()) == []
+
+
 def test_dumps_that_cannot_be_written_are_a_usage_error(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     request = Request(KernelRef("matmul", "/k.py", "matmul"), Target.parse("gfx942"))

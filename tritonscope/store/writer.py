@@ -56,16 +56,13 @@ class CaptureWriter:
             raise UsageError(
                 f"the dumps folder {dumps} cannot be written ({error.strerror}); choose another with --dumps"
             ) from None
-        writer.append(
-            {
-                "event": "request",
-                "format": FORMAT,
-                "request": to_json(request),
-                "command": list(command),
-                "created": datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-                "versions": dict(versions),
-            }
-        )
+        created = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        first = {"event": "request", "format": FORMAT, "request": to_json(request), "created": created}
+        try:
+            writer.append(first | {"command": list(command), "versions": dict(versions)})
+        except Missing:
+            writer.discard()
+            raise _no_room(dumps) from None
         return writer
 
     def append(self, event: Mapping[str, Any]) -> None:
