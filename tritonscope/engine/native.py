@@ -32,12 +32,13 @@ _DBGS = "_ZN4llvm4dbgsEv"
 _SET_BUFFERED = "_ZN4llvm11raw_ostream11SetBufferedEv"
 _SET_BUFFER_AND_MODE = "_ZN4llvm11raw_ostream16SetBufferAndModeEPcmNS0_10BufferKindE"
 _FUNCTIONS = (_REGISTER_PRINTER_OPTIONS, _PARSE_OPTIONS, _ERRS, _DBGS, _SET_BUFFERED, _SET_BUFFER_AND_MODE)
-_ANCHOR = "PyInit_libtriton"  # exported by every Python extension: dlsym's address less its value is the load base
+# Exported functions: dlsym's address of one less its value in the file is where the library lies in memory.
+_ANCHORS = ("PyInit_libtriton", "triton_amdgpu_compile")
 _OPTION = "mlir-print-assume-verified"
 _UNBUFFERED, _EXTERNAL_BUFFER = 0, 2  # raw_ostream::BufferKind
 _DUMP_BUFFER = 64 << 20
 
-_buffered: set[str] = set()
+_buffered: set[tuple[str, str]] = set()
 
 
 @functools.cache
@@ -47,10 +48,11 @@ def assume_verified() -> bool:
     Call it before the first context is made. From then on a module that does *not* verify is printed as if it did,
     and its printers may then crash: print after a pass only where the pass succeeded.
     """
-    functions = _functions()
+    path = _libtriton()
+    functions = _functions(path)
     register, parse = functions.get(_REGISTER_PRINTER_OPTIONS), functions.get(_PARSE_OPTIONS)
     # LLVM ends the process on an option that it does not know.
-    if not register or not parse or not _library_knows(_OPTION):
+    if not register or not parse or not _knows_option(path, _OPTION):
         return False
     arguments = (ctypes.c_char_p * 2)(b"tritonscope", f"--{_OPTION}=true".encode())
     ctypes.CFUNCTYPE(None)(register)()
@@ -59,24 +61,28 @@ def assume_verified() -> bool:
 
 
 def buffer_errs() -> bool:
-    """Buffer what LLVM prints on descriptor 2 (`llvm::errs()`), which it writes byte by byte otherwise.
+    """Buffer what LLVM prints on descriptor 2 (`llvm::errs()`), which it writes in pieces of a few bytes otherwise.
 
     For LLVM_IR_ENABLE_DUMP, not for MLIR's dumps: MLIR asks the stream how much it has written, is told the wrong
     number through this buffer, and prints some types twice. What is buffered appears after what Python or C print
     meanwhile, and a crash loses up to a buffer (4 kB) of it: call `flush_errs` before reading, `unbuffer_errs` when
-    done. False, and unbuffered, where it cannot be.
+    done. Triton 3.9 generates AMD code in a library of its own, which is buffered as well once it is loaded. False,
+    and unbuffered, where it cannot be.
     """
-    return _buffer(_ERRS, 0)
+    done = [_buffer(path, _ERRS, 0) for path in (_libtriton(), _amd_codegen()) if path]
+    return any(done)
 
 
 def flush_errs() -> bool:
     """Write out what `buffer_errs` has kept back; it stays buffered. False where nothing is buffered."""
-    return _ERRS in _buffered and _buffer(_ERRS, 0)
+    done = [_buffer(path, stream, 0) for path, stream in list(_buffered) if stream == _ERRS]
+    return any(done)
 
 
 def unbuffer_errs() -> bool:
     """Write out what `buffer_errs` has kept back and write at once again; False where nothing is buffered."""
-    return _unbuffer(_ERRS)
+    done = [_unbuffer(path, stream) for path, stream in list(_buffered) if stream == _ERRS]
+    return any(done)
 
 
 def buffer_dbgs() -> bool:
@@ -86,22 +92,22 @@ def buffer_dbgs() -> bool:
     within one, as long as the buffer holds. A crash that ends the process loses the dumps; one that MLIR catches to
     print a reproducer does not. False, and unbuffered, where it cannot be.
     """
-    return _buffer(_DBGS, _DUMP_BUFFER)
+    return _buffer(_libtriton(), _DBGS, _DUMP_BUFFER)
 
 
 def flush_dbgs() -> bool:
     """Write out what `buffer_dbgs` has kept back; it stays buffered. False where nothing is buffered."""
-    return _DBGS in _buffered and _buffer(_DBGS, _DUMP_BUFFER)
+    return (_libtriton(), _DBGS) in _buffered and buffer_dbgs()
 
 
 def unbuffer_dbgs() -> bool:
     """Write out what `buffer_dbgs` has kept back and write at once again; False where nothing is buffered."""
-    return _unbuffer(_DBGS)
+    return (_libtriton(), _DBGS) in _buffered and _unbuffer(_libtriton(), _DBGS)
 
 
-def _buffer(stream: str, size: int) -> bool:
-    """Write out what `stream` holds and buffer it from here on, by `size` bytes or, where 0, by its own choice."""
-    functions = _functions()
+def _buffer(path: str, stream: str, size: int) -> bool:
+    """Write out what a library's `stream` holds and buffer it from here on, by `size` bytes or 0 for its own choice."""
+    functions = _functions(path)
     # Without the way back there is none in.
     if not all(name in functions for name in (stream, _SET_BUFFERED, _SET_BUFFER_AND_MODE)):
         return False
@@ -113,16 +119,16 @@ def _buffer(stream: str, size: int) -> bool:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(functions[_SET_BUFFERED])(address)
     if memory:
         _set_mode(functions, address, memory, size, _EXTERNAL_BUFFER)
-    _buffered.add(stream)
+    _buffered.add((path, stream))
     return True
 
 
-def _unbuffer(stream: str) -> bool:
-    if stream not in _buffered or not _buffer(stream, 0):
+def _unbuffer(path: str, stream: str) -> bool:
+    if not _buffer(path, stream, 0):
         return False
-    functions = _functions()
+    functions = _functions(path)
     _set_mode(functions, _address(functions[stream]), None, 0, _UNBUFFERED)
-    _buffered.discard(stream)
+    _buffered.discard((path, stream))
     return True
 
 
@@ -147,27 +153,40 @@ def _memory(size: int) -> int | None:
 
 
 @functools.cache
-def _functions() -> dict[str, int]:
-    """The addresses of our functions in this process, those that were found; empty where we keep our hands off."""
+def _libtriton() -> str:
+    """The path of libtriton.so, "" where there is none."""
+    try:
+        from triton._C import libtriton
+    except ImportError:
+        return ""
+    return str(libtriton.__file__)
+
+
+def _amd_codegen() -> str:
+    """The path of AMD's code generator where Triton has one and this process has loaded it, else ""."""
+    backend = sys.modules.get("triton.backends.amd.compiler")
+    try:
+        path = str(backend.get_amd_codegen_path()) if backend else ""
+        if path:
+            ctypes.CDLL(path, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
+    except (AttributeError, OSError):
+        return ""
+    return path
+
+
+@functools.cache
+def _functions(path: str) -> dict[str, int]:
+    """The addresses of our functions in a loaded library, those found; empty where we keep our hands off."""
     supported = sys.platform == "linux" and platform.machine() in ("x86_64", "aarch64")
-    if not supported or os.environ.get("TRITONSCOPE_NATIVE") == "0":
+    if not path or not supported or os.environ.get("TRITONSCOPE_NATIVE") == "0":
         return {}
     try:
-        path = _library_path()
         library = ctypes.CDLL(path)
-        addresses = {name: _exported(library, name) for name in (*_FUNCTIONS, _ANCHOR)}
-        missing = [name for name in _FUNCTIONS if not addresses[name]]
-        if missing:
-            addresses |= _hidden(path, missing, addresses[_ANCHOR])
-        return {name: address for name, address in addresses.items() if address}
-    except (ImportError, OSError, ValueError):
+        addresses = {name: address for name in _FUNCTIONS if (address := _exported(library, name))}
+        missing = [name for name in _FUNCTIONS if name not in addresses]
+        return addresses | (_hidden(path, library, missing) if missing else {})
+    except (OSError, ValueError):
         return {}
-
-
-def _library_path() -> str:
-    from triton._C import libtriton
-
-    return str(libtriton.__file__)
 
 
 def _exported(library: ctypes.CDLL, name: str) -> int:
@@ -177,24 +196,26 @@ def _exported(library: ctypes.CDLL, name: str) -> int:
         return 0
 
 
-def _hidden(path: str, names: list[str], anchor: int) -> dict[str, int]:
+def _hidden(path: str, library: ctypes.CDLL, names: list[str]) -> dict[str, int]:
     """Addresses of functions that the library does not export but lists in .symtab, as Triton 3.4 to 3.6 do."""
     with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
-        values = function_values(image, [*names, _ANCHOR])
-    if not anchor or _ANCHOR not in values:
-        return {}
-    base = anchor - values.pop(_ANCHOR)
-    return {name: base + value for name, value in values.items()}
+        values = function_values(image, [*names, *_ANCHORS])
+    for anchor in _ANCHORS:
+        address = _exported(library, anchor)
+        if address and anchor in values:
+            base = address - values[anchor]
+            return {name: base + values[name] for name in names if name in values}
+    return {}
 
 
-def _library_knows(option: str) -> bool:
+def _knows_option(path: str, option: str) -> bool:
     """Whether the option's name stands among the library's read-only data."""
     try:
-        with Path(_library_path()).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
+        with Path(path).open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as image:
             return any(
                 image.find(option.encode(), section.offset, section.offset + section.size) >= 0
                 for section in read_sections(image)
                 if section.name.startswith(".rodata")
             )
-    except (ImportError, OSError, ValueError):
+    except (OSError, ValueError):
         return False
