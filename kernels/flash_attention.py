@@ -17,6 +17,7 @@ TRITONSCOPE = {
             "M=i32:16, N=i32:16, HEAD_DIM=128, BLOCK_M=128, BLOCK_N=64, CAUSAL=False"
         ),
         "options": {"num_warps": 8, "num_stages": 3},
+        "options_for": {"hip": {"num_stages": 2}},
     },
 }
 

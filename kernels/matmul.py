@@ -12,6 +12,7 @@ TRITONSCOPE = {
             "BLOCK_M=128, BLOCK_N=128, BLOCK_K=64, GROUP_M=8"
         ),
         "options": {"num_warps": 8, "num_stages": 3},
+        "options_for": {"hip": {"num_stages": 2}},
     },
 }
 

@@ -1,7 +1,6 @@
 """What the user calls a kernel: a bundled name, or path/to/file.py:function. Files are parsed here, never run."""
 
 import ast
-import difflib
 from pathlib import Path
 
 from tritonscope import bundled_kernels
@@ -31,12 +30,7 @@ def find(text: str) -> KernelRef:
 
 def _bundled(name: str) -> KernelRef:
     kernel = bundled_kernels.find(name)
-    if kernel is not None:
-        return KernelRef(kernel.name, str(kernel.path), kernel.function, bundled=True)
-    names = [known.name for known in bundled_kernels.kernels()]
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"bundled are {', '.join(names)}, your own is FILE.py:FUNCTION"
-    raise KernelNotFound(f"there is no bundled kernel {name!r}; {hint}")
+    return KernelRef(kernel.name, kernel.path, kernel.function, bundled=True)
 
 
 def _only_kernel(file: Path) -> str:

@@ -21,8 +21,9 @@ def nested_records(
 ) -> list[PassRecord]:
     """The passes inside `outer`, which turned the text `before` into `after`; their IR is written to `snapshots`."""
     dumps = [item for item in items if isinstance(item, Dump)]
-    # The first dump is the outer pass's own; a pass that was not listened to printed none.
-    inner = [d for d in dumps[1:] if d.when == "Before" or d.owner]
+    # A pass that is listened to prints itself first; one that is not may still print its inner steps.
+    own = 1 if dumps and dumps[0].when == "Before" else 0
+    inner = [d for d in dumps[own:] if d.when == "Before" or d.owner]
     if not inner:
         return []
     times = _times(parse_timing("".join(item.text for item in items if isinstance(item, Noise))), inner)
@@ -53,7 +54,9 @@ def nested_records(
             )
         )
     if not inner[-1].owner and after != text:
-        records[-1] = _left(records[-1], text, after, outer.file)
+        # Where the outer pass changed nothing in the end, it has no file, and yet the last one did undo something.
+        file = outer.file or snapshots.add(records[-1].step, records[-1].name, "mlir", after.encode())
+        records[-1] = _left(records[-1], text, after, file)
     return records
 
 

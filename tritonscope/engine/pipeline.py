@@ -32,10 +32,8 @@ NESTING = frozenset(
         "inline",
         "gluon-inline",
         "convert-warp-specialize-to-llvm",
-        "nvgpu-warp-specialization",
         "tritongpu-automatic-warp-specialization",
         "tritongpu-optimize-dot-operands",
-        "tritongpu-pipeline",
     }
 )
 
@@ -197,7 +195,7 @@ class Pipeline:
         with self.step(name, options, call.as_json()) as report:
             printed = _printed()
             start = time.perf_counter()
-            with _buffered_errors(listening):
+            with _buffered_dumps(listening):
                 single.run(module, *arguments)
             report["seconds"] = time.perf_counter() - start
             del single  # prints the timing report
@@ -220,7 +218,7 @@ class Pipeline:
             with ExitStack() as stack:
                 if dumping:
                     stack.enter_context(_environment(LLVM_IR_ENABLE_DUMP="1"))
-                    stack.enter_context(_buffered_errors(True))
+                    stack.enter_context(_buffered_errors())
                     report["llvm_dump"] = True
                 result = function(*args, **kwargs)
             report["seconds"] = time.perf_counter() - start
@@ -234,14 +232,14 @@ class Pipeline:
     def printing_passes(self) -> Iterator[None]:
         """Let the compiler itself print the module before each pass of the stage that runs now."""
         self.dump_from = _printed()
-        with _environment(MLIR_ENABLE_DUMP="1"), _buffered_errors(True):
+        with _environment(MLIR_ENABLE_DUMP="1"), _buffered_dumps(True):
             yield
 
     def end_of_passes(self, module: Any) -> None:
         """Report the passes that the compiler has printed in this stage; `module` is what the last of them left."""
         if self.dump_from is None:
             return
-        native.flush_errs()
+        native.flush_dbgs()
         start, self.dump_from = self.dump_from, None
         count = _printed_text(start).count("// -----// IR Dump Before ")
         raw = self.snapshot(self.steps + count, self.text_of(module), "mlir")
@@ -443,9 +441,20 @@ def _environment(**variables: str) -> Iterator[None]:
 
 
 @contextmanager
-def _buffered_errors(wanted: bool) -> Iterator[None]:
+def _buffered_dumps(wanted: bool) -> Iterator[None]:
+    """Let MLIR gather the dumps that it prints on descriptor 2, where it can be told to, and not its diagnostics."""
+    buffered = wanted and native.buffer_dbgs()
+    try:
+        yield
+    finally:
+        if buffered:
+            native.unbuffer_dbgs()
+
+
+@contextmanager
+def _buffered_errors() -> Iterator[None]:
     """Let LLVM gather what it prints on descriptor 2, where it can be told to: it prints in pieces of a few bytes."""
-    buffered = wanted and native.buffer_errs()
+    buffered = native.buffer_errs()
     try:
         yield
     finally:

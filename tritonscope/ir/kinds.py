@@ -12,6 +12,7 @@ _KINDS = {
     "ttgir": "mlir",
     "llir": "llir",
     "ll": "llir",
+    "mir": "mir",
     "ptx": "ptx",
     "sass": "sass",
     "amdgcn": "amdgcn",
@@ -25,7 +26,7 @@ _KINDS = {
 def kind_of(file: str) -> str:
     """The kind of `file`: "mlir", "llir", "ptx", "sass", "amdgcn", "python", "json", "binary", or else "text".
 
-    A `.gz` at the end is looked through: "070.3-sroa.ll.gz" is "llir".
+    A `.zst` at the end is looked through: "070.3-sroa.ll.zst" is "llir".
     """
-    suffix = PurePath(file.removesuffix(".gz")).suffix
+    suffix = PurePath(file.removesuffix(".zst")).suffix
     return _KINDS.get(suffix.removeprefix("."), "text")

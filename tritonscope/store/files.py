@@ -1,9 +1,7 @@
 """Opening the files of a capture that may be damaged or hostile: bounded, regular, and inside it."""
 
-import gzip
 import os
 import stat
-import zlib
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,22 +16,23 @@ LARGEST = 1 << 30
 # LLVM IR packs 10 to 40 times smaller; a thousand times is only reached by a file made to fill the memory.
 _LARGEST_RATIO = 300
 _RATIO_MATTERS_FROM = 64 << 20
+_LARGEST_WINDOW = 128 << 20
 _CHUNK = 1 << 20
 
 
 def read_bytes(folder: Path, name: str, largest: int = LARGEST) -> bytes:
-    """The contents of the file `name` of the capture in `folder`, unpacked where it is kept as `name`.gz.
+    """The contents of the file `name` of the capture in `folder`, unpacked where it is kept as `name`.zst.
 
     Raises CaptureUnreadable where it is absent, leads out of the capture, has over `largest` bytes, or does not unpack.
     """
     if layout.escapes(name):
         raise CaptureUnreadable(f"{folder}: the file name {name!r} leads out of the capture; do not trust this folder")
     path = folder / name
-    if not path.exists() and not name.endswith(".gz") and (folder / f"{name}.gz").exists():
-        path = folder / f"{name}.gz"
+    if not path.exists() and not name.endswith(".zst") and (folder / f"{name}.zst").exists():
+        path = folder / f"{name}.zst"
     if not path.resolve().is_relative_to(folder.resolve()):
         raise CaptureUnreadable(f"{path} is a link that leads out of the capture; do not trust this folder")
-    if path.suffix == ".gz":
+    if path.suffix == ".zst":
         return _unpack(path, largest)
     return read_bounded(path, largest)
 
@@ -59,18 +58,20 @@ def _open(path: Path, largest: int) -> BinaryIO:
 
 
 def _unpack(path: Path, largest: int) -> bytes:
+    import zstandard
+
     chunks = []
     size = 0
     with _open(path, largest) as packed:
         packed_size = max(os.fstat(packed.fileno()).st_size, 1)
         try:
-            with gzip.GzipFile(fileobj=packed, mode="rb") as file:
+            with zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(packed) as file:
                 while chunk := file.read(_CHUNK):
                     chunks.append(chunk)
                     size += len(chunk)
                     too_dense = size > _RATIO_MATTERS_FROM and size > packed_size * _LARGEST_RATIO
                     if size > largest or too_dense:
                         raise CaptureUnreadable(f"{path} unpacks to far more than a compiler prints; delete it")
-        except (OSError, EOFError, zlib.error) as error:
+        except zstandard.ZstdError as error:
             raise CaptureUnreadable(f"{path} does not unpack ({error}); compile again to replace it") from None
     return b"".join(chunks)

@@ -166,6 +166,11 @@ class _Story:
         elif name == "stage":
             self.state["stages"].append(decode.decode_stage(event, where))
             self.stage = None
+        elif name == "restart":
+            # The compilation began anew: what follows replaces all that it had given.
+            self.state["passes"].clear()
+            self.state["stages"] = [stage for stage in self.state["stages"] if stage.stage in ("python", "ast")]
+            self.started.clear()
         elif name == "failure":
             self.state["failure"] = decode.decode_failure(event, where)
         elif name in ("metadata", "resources", "verified"):

@@ -1,0 +1,45 @@
+"""What a capture holds is to the byte what a plain compile gives."""
+
+import pytest
+
+from tests.compile.conftest import artefact
+
+TARGETS = ["sm_80", "sm_90", "sm_100", "gfx942"]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", ["matmul", "attention"])
+def test_every_artefact_is_that_of_a_plain_compile(name, target, capture, plain):
+    captured, folder = capture(name, target), plain(name, target)
+    assert captured.status == "ok"
+    stages = [path.name for path in folder.iterdir() if path.is_file() and path.name != "hash"]
+    stages = sorted({stage.partition(".")[0] for stage in stages})
+    assert stages == sorted(
+        ["source", "ttir", "ttgir", "llir", *(["amdgcn", "hsaco"] if target == "gfx942" else ["ptx", "cubin"])]
+    )
+    differing = [
+        stage
+        for stage in stages
+        if artefact(captured, stage) not in [path.read_bytes() for path in folder.glob(f"{stage}*")]
+    ]
+    assert differing == []
+
+
+@pytest.mark.parametrize(("name", "target"), [("matmul", "sm_90"), ("attention", "gfx942")])
+def test_the_key_is_tritons_own(name, target, capture, plain):
+    assert capture(name, target).key == (plain(name, target) / "hash").read_text()
+    assert capture(name, target).metadata["hash"] == capture(name, target).key
+
+
+def test_tritons_own_cache_is_neither_used_nor_polluted(tmp_path, monkeypatch):
+    import sys
+
+    from tests.compile.conftest import request_for
+    from tritonscope import api
+
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(home / "cache"))
+    made = api.capture(request_for("matmul", "sm_90"), tmp_path / "dumps", python=sys.executable, command=[])
+    assert made.status == "ok"
+    assert not home.exists()
