@@ -66,8 +66,8 @@ def buffer_errs() -> bool:
     For LLVM_IR_ENABLE_DUMP, not for MLIR's dumps: MLIR asks the stream how much it has written, is told the wrong
     number through this buffer, and prints some types twice. What is buffered appears after what Python or C print
     meanwhile, and a crash loses up to a buffer (4 kB) of it: call `flush_errs` before reading, `unbuffer_errs` when
-    done. Triton 3.9 generates AMD code in a library of its own, which is buffered as well once it is loaded. False,
-    and unbuffered, where it cannot be.
+    done. Triton 3.9 generates AMD code in a library of its own, which is buffered as well once it is loaded, but
+    apart: flush between the two. False, and unbuffered, where it cannot be.
     """
     done = [_buffer(path, _ERRS, 0) for path in (_libtriton(), _amd_codegen()) if path]
     return any(done)
