@@ -3,7 +3,7 @@
     python oracle.py KERNEL_FILE FUNCTION TARGET OUT
 
 builds the source by hand from the kernel's TRITONSCOPE, as a launch would, and writes each
-artefact to OUT/<stage>, the binaries of further runs of the assembler to OUT/cubin.<n>, and the hash to OUT/hash.
+artefact to OUT/<stage> and the binaries of further runs of the assembler to OUT/cubin.<n>.
 """
 
 import importlib.util
@@ -21,7 +21,6 @@ def source_of(function, signature, hip):
     types, constants, attributes = {}, {}, {}
     for index, (name, text) in enumerate(re.findall(r"(\w+)=((?:[^,<]|<[^>]*>)+)", signature)):
         kind, _, hint = text.strip().partition(":")
-        attributes[(index,)] = []  # a launch makes an entry for every argument, and the key depends on it
         if re.fullmatch(r"-?\d+|True|False", kind):
             types[name] = "constexpr"
             constants[(index,)] = {"True": True, "False": False}.get(kind, kind)
@@ -29,7 +28,7 @@ def source_of(function, signature, hip):
                 constants[(index,)] = int(kind)
             continue
         types[name] = kind
-        attributes[(index,)] += [["tt.divisibility", 16]] if hint == "16" else []
+        attributes[(index,)] = [["tt.divisibility", 16]] if hint == "16" else []
         if hip and kind.startswith("*"):
             attributes[(index,)] += [["tt.pointer_range", 32]]
     return ASTSource(function, types, constants, attributes)
@@ -47,8 +46,7 @@ def main(file, name, target, out):
     kernel = triton.compile(source, target=gpu, options=options)
     for stage, content in kernel.asm.items():
         (Path(out) / stage).write_bytes(content if isinstance(content, bytes) else content.encode())
-    (Path(out) / "hash").write_text(kernel.hash)
-    if "cubin" in kernel.asm and target >= "sm_100" and target != "sm_80" and target != "sm_90":
+    if target == "sm_100":
         # The ptxas of some releases gives one of several binaries for the same PTX for sm_100.
         backend = make_backend(gpu)
         stages = {}

@@ -182,7 +182,8 @@ _SIGNALS = {
 def child_environment(inherited: Mapping[str, str], asked: Mapping[str, str], cache: str) -> dict[str, str]:
     """The child's environment: what is inherited less what steers compilers, plus what --env asked for."""
     kept = {name: value for name, value in inherited.items() if not name.startswith(CLEARED)}
-    return {**kept, "TRITON_CACHE_DIR": cache, "PYTHONUNBUFFERED": "1", **asked}
+    # The compiler leaves files behind when it fails: in a folder that goes with the child.
+    return {**kept, "TRITON_CACHE_DIR": cache, "TMPDIR": cache, "PYTHONUNBUFFERED": "1", **asked}
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -15,8 +15,9 @@ import re
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -56,6 +57,10 @@ DEBUG_INFO_PASS = "enable-line-info"
 
 class PassFailed(Exception):
     """The compiler refused the IR in a pass or step; the cause is what it raised, and the event has been sent."""
+
+
+class ToolFailed(Exception):
+    """An assembler refused its input; the message is what it printed."""
 
 
 class Restart(Exception):
@@ -383,11 +388,20 @@ class _Subprocess:
         with pipeline.step("ptxas" if tool.startswith("ptxas") else tool):
             try:
                 return subprocess.run(command, *args, **kwargs)
+            except subprocess.CalledProcessError as error:
+                raise ToolFailed(_log_of(kwargs) or str(error)) from error
             finally:
-                log = getattr(kwargs.get("stderr"), "name", None)
-                if isinstance(log, str) and os.path.exists(log):  # noqa: PTH110
-                    with open(log, encoding="utf-8", errors="replace") as lines:  # noqa: PTH123
-                        pipeline.ptxas_log = lines.read()
+                pipeline.ptxas_log = _log_of(kwargs)
+
+
+def _log_of(run_arguments: Mapping[str, Any]) -> str:
+    """What a tool printed into the file that it was given as its standard error, "" where there is none."""
+    name = getattr(run_arguments.get("stderr"), "name", None)
+    if not isinstance(name, str):
+        return ""
+    with suppress(OSError):
+        return Path(name).read_text(encoding="utf-8", errors="replace")
+    return ""
 
 
 def pass_name(pipeline: str, added_by: str) -> tuple[str, str, int]:

@@ -32,6 +32,7 @@ MOST_DIAGNOSTICS = 200_000
 
 _EXECUTING = re.compile(r"Pipeline failed while executing \[(?P<passes>.*?)\]: reproducer generated")
 _PASS_ON = re.compile(r"`([^`]+)` on ")
+_TOOL_ERROR = re.compile(r"^ptxas\S* [^\n]*?, line (?P<line>\d+); (?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
 _ONLY_THAT_IT_FAILED = "Failures have been detected while processing"
 
 
@@ -230,6 +231,8 @@ class Recorder:
     def _refused(self, event: dict[str, Any]) -> Failure:
         """A pass or step that failed, from what the compiler printed and what Triton raised."""
         running = self._running or {}
+        if event["error"] == "ToolFailed":
+            return self._refused_by_tool(running, event)
         printed = self._printed(event["printed"])
         items = list(read_dumps(printed.splitlines(keepends=True)))
         noise = _noise(items)
@@ -260,6 +263,27 @@ class Recorder:
             source_line=_source_line(place),
             diagnostics=(noise.replace(printed_reproducer.text, "") if printed_reproducer else noise)[:MOST_DIAGNOSTICS],
             reproducer=self._reproducer(running, resources, message),
+        )
+
+    def _refused_by_tool(self, running: Mapping[str, Any], event: dict[str, Any]) -> Failure:
+        """ptxas says which line of the PTX it does not take; that line is in the capture."""
+        log = event["message"]
+        found = _TOOL_ERROR.search(log)
+        ptx = f"{self._function}.ptx"
+        lines = self._snapshots.read(ptx).splitlines() if (self._writer.folder / ptx).exists() else []
+        line = int(found["line"]) if found else None
+        self._append_failed(running, [])
+        self._running = None
+        return Failure(
+            stage=event["stage"],
+            pass_=running.get("name"),
+            inner=None,
+            step=event["step"],
+            message=f"{running.get('name')} refuses the PTX: {found['message'] if found else log.strip()[:500]}",
+            file=ptx if found else None,
+            line=line,
+            source_line=lines[line - 1] if line is not None and line <= len(lines) else None,
+            diagnostics=log[:MOST_DIAGNOSTICS],
         )
 
     def _append_failed(self, running: Mapping[str, Any], items: list[Dump | Noise]) -> None:
