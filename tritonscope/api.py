@@ -38,6 +38,10 @@ def capture(
     started = time.monotonic()
     writer = CaptureWriter.create(dumps, request, command, _versions())
     recorder = Recorder(writer, request)
+    for name, value in inherited(os.environ).items():
+        if name not in request.env:
+            text = f"{name}={value} is set here and kept from the compiler; --env {name}={value} would pass it on."
+            writer.append({"event": "note", "text": text})
     try:
         ended = _listen(request, writer.folder, recorder, python, timeout, cancel, on_event)
         if recorder.error is not None and recorder.key is None:
@@ -138,6 +142,6 @@ def _versions() -> dict[str, str]:
     return {"tritonscope": __version__}
 
 
-def _inherited() -> dict[str, str]:
-    """The variables that steer compilers and were set when the capture was made; the child does not see them."""
-    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(CLEARED)}
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables in `environment` that steer compilers; a child does not see them."""
+    return {name: value for name, value in sorted(environment.items()) if name.startswith(CLEARED)}

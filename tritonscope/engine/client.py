@@ -21,7 +21,7 @@ __all__ = ["CLEARED", "Cancel", "Child", "Ended"]
 BOOT = Path(__file__).with_name("boot.py")
 
 #: Inherited variables with these prefixes change what the compiler does; the child gets only those that --env names.
-CLEARED = ("TRITON_", "MLIR_", "LLVM_", "AMDGCN_", "NVPTX_", "PTXAS_", "DISABLE_PTXAS_OPT", "DISABLE_LLVM_OPT")
+CLEARED = ("TRITON_", "MLIR_", "LLVM_", "AMDGCN_", "NVPTX_", "PTXAS_", "DISABLE_")
 
 #: A longer line is not one of ours.
 LONGEST_EVENT = 256 * 1024 * 1024
