@@ -4,6 +4,7 @@ Runs in the child, but imports triton only to find the tools in its wheel.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -41,6 +42,8 @@ RESOURCES = (
     "occupancy",
 )
 
+_INDIRECT_BRANCH = re.compile(r"\b(?:BRX|JMX)")
+
 _TIMEOUT = 120  # seconds; nvdisasm takes one for 50,000 instructions
 
 
@@ -76,9 +79,15 @@ def disassemble(cubin: bytes, tool: str | None = None) -> str:
     nvdisasm, by default Triton's. Raises Missing, in one sentence, where nvdisasm is not there or refuses.
     """
     tool = tool or find_tool("nvdisasm")
+    # The analysis of the data flow, a third of the time, does no more than name the targets of indirect branches.
+    text = _disassembled(cubin, tool, ("-ndf",))
+    return _disassembled(cubin, tool, ()) if _INDIRECT_BRANCH.search(text) else text
+
+
+def _disassembled(cubin: bytes, tool: str, options: tuple[str, ...]) -> str:
     try:
-        return _run_on(cubin, "nvdisasm", tool, ("-c", "-gp"))
-    except Missing:  # an nvdisasm that does not know -gp, or cannot follow the cubin's line tables
+        return _run_on(cubin, "nvdisasm", tool, ("-c", "-gp", *options))
+    except Missing:  # an nvdisasm that does not know these options, or cannot follow the cubin's line tables
         return _run_on(cubin, "nvdisasm", tool, ("-c",))
 
 

@@ -6,12 +6,26 @@ a Triton that hashes in another way costs detail, never truth.
 
 import hashlib
 import platform
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from tritonscope.cachekey import combine_function
 
-__all__ = ["components", "environment"]
+__all__ = ["components", "environment", "hashing_triton"]
+
+
+@contextmanager
+def hashing_triton() -> Iterator[None]:
+    """Let a thread hash Triton's own files, a third of a second for its library, while the block does other things.
+
+    Triton keeps the result, so that `components` and the compilation have it at once.
+    """
+    thread = threading.Thread(target=_triton_key, daemon=True)
+    thread.start()
+    yield
+    thread.join()
 
 
 def components(src: Any, backend: Any, options: Any, env_vars: Mapping[str, str] | None = None) -> dict[str, Any]:

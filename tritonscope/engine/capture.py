@@ -39,6 +39,7 @@ class Session:
         self.built = built
         self.name: str = built.src.name
         self.functions: list[frontend.FunctionSource] = []
+        self.sources: dict[str, bytes] = {}
 
     def describe(self) -> dict[str, Any]:
         """The "loaded" event: what will be compiled, with what."""
@@ -52,13 +53,16 @@ class Session:
             "notes": list(self.built.notes),
         }
 
-    def write_sources(self) -> None:
-        """Write the kernel's file, and the AST and source of it and of every function that it calls."""
+    def read_sources(self) -> None:
+        """Read the kernel's file, and the AST and source of it and of every function that it calls."""
         self.functions = frontend.functions(self.loaded.fn, self.built.src.constants.values())
-        source = Path(self.request.kernel.path).read_bytes()
-        self.artefact("python", f"{self.name}.py", source, None)
         document = json.dumps(frontend.ast_json(self.functions), ensure_ascii=False, separators=(",", ":"))
-        self.artefact("ast", f"{self.name}.ast.json", document.encode(), None)
+        self.sources = {"py": Path(self.request.kernel.path).read_bytes(), "ast.json": document.encode()}
+
+    def write_sources(self) -> None:
+        """Write what `read_sources` has read."""
+        for stage, suffix in (("python", "py"), ("ast", "ast.json")):
+            self.artefact(stage, f"{self.name}.{suffix}", self.sources[suffix], None)
 
     def artefact(self, stage: str, file: str, data: bytes, seconds: float | None) -> None:
         """Write one artefact and announce it."""

@@ -83,16 +83,21 @@ def _plain(message: Mapping[str, Any], events: Events) -> None:
 
 def _capture(message: Mapping[str, Any], events: Events) -> None:
     started = time.perf_counter()
-    loader = _needs_triton("tritonscope.engine.loader")
-    from triton.compiler.compiler import make_backend
+    _import_triton()
+    from tritonscope.engine import cachekey
 
-    from tritonscope.engine import cachekey, capture
+    with cachekey.hashing_triton():
+        loader = _needs_triton("tritonscope.engine.loader")
+        from triton.compiler.compiler import make_backend
 
-    request = request_from_json(message["request"])
-    loaded = loader.load(request.kernel)
-    built = loader.build(loaded, request)
-    session = capture.Session(message["folder"], events, request, loaded, built)
-    events.send("loaded", **session.describe())
+        from tritonscope.engine import capture
+
+        request = request_from_json(message["request"])
+        loaded = loader.load(request.kernel)
+        built = loader.build(loaded, request)
+        session = capture.Session(message["folder"], events, request, loaded, built)
+        events.send("loaded", **session.describe())
+        session.read_sources()
     components = cachekey.components(built.src, make_backend(built.target), built.options)
     events.send("key", hash=components["hash"], components=components)
     session.write_sources()
@@ -114,6 +119,12 @@ def _needs_triton(module: str) -> Any:
     """Import one of our modules that imports triton; raises Missing in a sentence where that is not to be had."""
     from tritonscope.engine import native
 
+    _import_triton()
+    native.assume_verified()
+    return importlib.import_module(module)
+
+
+def _import_triton() -> None:
     try:
         importlib.import_module("triton")
     except ImportError as error:
@@ -121,8 +132,6 @@ def _needs_triton(module: str) -> Any:
             f"{sys.executable} cannot import triton ({error}); install it there with 'pip install triton', "
             "or name an environment that has it with --python PATH"
         ) from error
-    native.assume_verified()
-    return importlib.import_module(module)
 
 
 def _bytes(text: Any) -> bytes:
