@@ -60,7 +60,7 @@ def matmul(
     b_ptrs = b + ks[:, None] * stride_bk + b_cols[None, :] * stride_bn
 
     acc = tl.zeros((BLOCK_M, BLOCK_N), dtype=tl.float32)
-    for k in range(0, tl.cdiv(K, BLOCK_K)):
+    for k in range(tl.cdiv(K, BLOCK_K)):
         left = K - k * BLOCK_K
         a_tile = tl.load(a_ptrs, mask=ks[None, :] < left, other=0.0)
         b_tile = tl.load(b_ptrs, mask=ks[:, None] < left, other=0.0)

@@ -1,7 +1,7 @@
 """What can go wrong, and the exit code that says so.
 
     TritonscopeError
-    ├── UsageError            2   a flag, file, kernel, signature, target or capture that is not there or not readable as one
+    ├── UsageError            2   a flag, file, kernel or capture that is not there, or not readable as one
     │   ├── KernelNotFound        no such bundled kernel, file or function
     │   ├── KernelFileError       the kernel file itself failed while it was loaded; names its line
     │   ├── SignatureError        a signature that does not parse, or does not fit the kernel

@@ -45,7 +45,10 @@ class Target:
 
 @dataclass(frozen=True)
 class KernelRef:
-    """A kernel function in a file. `name` is what folders and prefixes call it; `bundled` files travel with the tool."""
+    """A kernel function in a file.
+
+    `name` is what folders and prefixes call it; the file of a `bundled` one travels with the tool.
+    """
 
     name: str
     path: str
@@ -140,8 +143,8 @@ class Capture:
     """One compilation on disk, read from capture.json or folded from the journal.
 
     `capture` is "kernel/target-id"; `path` the absolute folder; `key` Triton's own hash; `status` one of "ok",
-    "failed", "crashed", "timeout", "interrupted", "running"; `created` an ISO 8601 UTC time; `seconds` the wall time of the whole
-    compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata` Triton's final
+    "failed", "crashed", "timeout", "interrupted", "running"; `created` an ISO 8601 UTC time; `seconds` the wall time of
+    the whole compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata` Triton's final
     metadata as it is; `resources` registers, spills, shared, stack and so on, each None where not known; `versions`
     of python, triton, tritonscope and tools; `notes` what a reader should know (a fallback taken, a tool missing).
     """

@@ -57,13 +57,17 @@ def test_comma_lists_make_the_product_and_no_two_share_a_folder(tmp_path):
         cwd=tmp_path,
     )
     captures = [reader.open_capture(Path(line["path"])) for line in lines]
-    variants = {(c.target, c.metadata["num_warps"], c.request["used"]["signature"].rpartition("=")[2]) for c in captures}
+    variants = {
+        (c.target, c.metadata["num_warps"], c.request["used"]["signature"].rpartition("=")[2]) for c in captures
+    }
     assert variants == {(t, w, b) for t in ("sm_90", "gfx942") for w in (1, 2) for b in ("128", "256")}
     assert len({line["path"] for line in lines}) == 8
 
 
 def test_without_a_target_it_says_which(tmp_path):
-    done = tritonscope("compile", f"{UNSEEN}:softmax", "-s", "*fp16, *fp16, i32, i32, 64", cwd=tmp_path, PATH="/nowhere")
+    done = tritonscope(
+        "compile", f"{UNSEEN}:softmax", "-s", "*fp16, *fp16, i32, i32, 64", cwd=tmp_path, PATH="/nowhere"
+    )
     assert done.returncode == 0, done.stderr
     assert "compiling for sm_90" in done.stderr
     assert "--target" in done.stderr

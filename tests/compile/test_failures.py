@@ -133,7 +133,7 @@ def test_an_edited_reproducer_that_passes_says_so_and_gives_the_ir(tmp_path):
     reproducer = Path(json.loads(done.stdout)["path"]) / "reproducer.mlir"
     edited = tmp_path / "edited.mlir"
     header, _ = reproducer.read_text().split("\n", 1)
-    edited.write_text(header + "\nmodule attributes {\"ttg.num-warps\" = 4 : i32} {\n}\n")
+    edited.write_text(header + '\nmodule attributes {"ttg.num-warps" = 4 : i32} {\n}\n')
     again = tritonscope("replay", edited, "-o", tmp_path / "after.mlir", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "after.mlir").read_text().startswith("module")

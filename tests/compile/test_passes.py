@@ -7,7 +7,9 @@ import pytest
 from tritonscope.store import reader
 
 # A reader of the dump that shares nothing with ours: split at the headers, take the pass's name from each.
-HEADER = re.compile(rb"^// -----// IR Dump Before (.+?) \('([\w.]+)' operation(?:: @[^\n]*)?\) //----- //\n", re.MULTILINE)
+HEADER = re.compile(
+    rb"^// -----// IR Dump Before (.+?) \('([\w.]+)' operation(?:: @[^\n]*)?\) //----- //\n", re.MULTILINE
+)
 STEP_HEADER = re.compile(rb"^// -----// \w+ internal IR Dump After: .*\n", re.MULTILINE)
 
 CASES = [
@@ -31,7 +33,7 @@ def dumps_in(printed: bytes) -> list[tuple[str, str]]:
 
 
 def same_pass(described: str, name: str) -> bool:
-    """"CSE (cse)", "CSEPass: cse" and "Canonicalizer" name the passes cse, cse and canonicalize(r)."""
+    """ "CSE (cse)", "CSEPass: cse" and "Canonicalizer" name the passes cse, cse and canonicalize(r)."""
     words = re.split(r"[ :{(){}]+", described)
     plain = lambda text: text.replace("-", "").replace("_", "").lower()  # noqa: E731
     return plain(name) in {plain(word) for word in words} or plain(described).startswith(plain(name))

@@ -1,8 +1,9 @@
 """Synthetic captures, written the way the engine writes them: through store.writer, without triton."""
 
-import gzip
 from pathlib import Path
 from typing import Any
+
+import zstandard
 
 from tritonscope.model import KernelRef, Request, Target
 from tritonscope.store import layout
@@ -60,7 +61,7 @@ def record(step: str, stage: str, name: str, file: str | None = None, **more: An
 def put(folder: Path, name: str, text: str | bytes) -> str:
     data = text.encode() if isinstance(text, str) else text
     path = folder / name
-    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    path.write_bytes(zstandard.compress(data) if name.endswith(".zst") else data)
     return name
 
 
@@ -74,7 +75,7 @@ def write_events(writer: CaptureWriter, id_: str) -> None:
     """Everything a compilation tells, up to its end: ten steps over four stages."""
     folder = writer.folder
     snapshot = layout.snapshot_name
-    put(folder, f"{snapshot('4.1', 'sroa', 'll')}.gz", LLVM_INNER)
+    put(folder, f"{snapshot('4.1', 'sroa', 'll')}.zst", LLVM_INNER)
     versions = {"python": "3.11.9", "triton": "3.9.0", "ptxas": None}
     for event in (
         {

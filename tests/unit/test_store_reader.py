@@ -1,6 +1,5 @@
 """Reading captures back: which one, which IR, and nothing hostile."""
 
-import gzip
 import json
 import os
 from collections.abc import Callable
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import zstandard
 
 from tests.unit.synthetic import CUBIN, INNER, LLVM_AFTER, LLVM_BEFORE, LLVM_INNER, SOURCE, TTGIR, TTIR
 from tritonscope.errors import CaptureNotFound, CaptureUnreadable, UsageError
@@ -300,27 +300,24 @@ def test_an_absent_artefact_is_refused_by_name(capture: MakeCapture) -> None:
 
 
 def test_compressed_files_are_read_by_either_name(tmp_path: Path) -> None:
-    (tmp_path / "a.ll.gz").write_bytes(gzip.compress(b"define"))
-    assert files.read_bytes(tmp_path, "a.ll") == files.read_bytes(tmp_path, "a.ll.gz") == b"define"
+    (tmp_path / "a.ll.zst").write_bytes(zstandard.compress(b"define"))
+    assert files.read_bytes(tmp_path, "a.ll") == files.read_bytes(tmp_path, "a.ll.zst") == b"define"
 
 
 def test_compressed_files_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "big.gz").write_bytes(gzip.compress(b"a" * 1000))
+    (tmp_path / "big.zst").write_bytes(zstandard.compress(b"a" * 1000))
     assert len(files.read_bytes(tmp_path, "big", 1024)) == 1000
     with pytest.raises(CaptureUnreadable, match="far more"):
-        files.read_bytes(tmp_path, "big.gz", 999)
+        files.read_bytes(tmp_path, "big.zst", 999)
     monkeypatch.setattr(files, "_RATIO_MATTERS_FROM", 1 << 20)
-    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(8 << 20)))
+    (tmp_path / "bomb.zst").write_bytes(zstandard.compress(bytes(8 << 20)))
     with pytest.raises(CaptureUnreadable, match="far more"):
         files.read_bytes(tmp_path, "bomb")
 
 
-@pytest.mark.parametrize("data", [b"not gzip", gzip.compress(b"cut off" * 100)[:-9], b""])
+@pytest.mark.parametrize("data", [b"not zstd", zstandard.compress(b"cut off" * 100)[:-9], b""])
 def test_compressed_files_that_are_damaged(tmp_path: Path, data: bytes) -> None:
-    (tmp_path / "a.ll.gz").write_bytes(data)
-    if not data:
-        assert files.read_bytes(tmp_path, "a.ll") == b""
-        return
+    (tmp_path / "a.ll.zst").write_bytes(data)
     with pytest.raises(CaptureUnreadable, match="does not unpack"):
         files.read_bytes(tmp_path, "a.ll")
 

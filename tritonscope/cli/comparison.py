@@ -3,30 +3,32 @@
 from rich.console import Console
 from rich.table import Table
 
+from tritonscope.cli import terminal
 from tritonscope.model import Capture
 
 __all__ = ["render"]
 
-_RESOURCES = ("registers", "spills", "shared")
+_RESOURCES = {"registers": "regs", "spills": "spills", "shared": "shared"}
 
 
 def render(captures: list[tuple[str, Capture]], console: Console) -> None:
-    """Print a line for each (label, capture)."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("kernel, target, variant", overflow="fold")
-    table.add_column("status")
-    for name in ("seconds", "passes", *_RESOURCES):
-        table.add_column(name, justify="right")
-    table.add_column("capture", overflow="fold")
-    for label, capture in captures:
-        top = [record for record in capture.passes if "." not in record.step]
+    """Print a line for each capture and the settings, "" or "num_warps=4", that set it apart from the others."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("capture", no_wrap=True)
+    settings = any(variant for variant, _ in captures)
+    if settings:
+        table.add_column("variant", no_wrap=True)
+    table.add_column("status", no_wrap=True)
+    for name in ("s", *_RESOURCES.values()):
+        table.add_column(name, justify="right", no_wrap=True)
+    for variant, capture in captures:
         table.add_row(
-            label,
+            terminal.escape(capture.capture),
+            *([terminal.escape(variant)] if settings else []),
             capture.status,
             "" if capture.seconds is None else f"{capture.seconds:.2f}",
-            f"{sum(record.changed for record in top)}/{len(top)}",
             *("" if capture.resources.get(name) is None else str(capture.resources[name]) for name in _RESOURCES),
-            capture.capture,
         )
     console.print(table)
-    console.print(f"\nnext: tritonscope show {captures[0][1].capture}", soft_wrap=True)
+    console.print()
+    console.print(f"next: tritonscope show {terminal.escape(captures[0][1].capture)}", soft_wrap=True)

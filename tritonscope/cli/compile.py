@@ -53,7 +53,12 @@ class Job:
     """One compilation of those that were asked for, and what sets it apart from the others."""
 
     request: Request
-    label: str
+    variant: str
+
+    @property
+    def label(self) -> str:
+        """Kernel, target and variant in a few words."""
+        return " ".join(filter(None, [self.request.kernel.name, self.request.target.name, self.variant]))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -196,7 +201,7 @@ def plan(args: argparse.Namespace, python: str) -> list[Job]:
                                 verify=args.verify,
                             )
                             jobs.append(request)
-    return [Job(request, label) for request, label in zip(jobs, labels(jobs), strict=True)]
+    return [Job(request, variant) for request, variant in zip(jobs, settings_apart(jobs), strict=True)]
 
 
 def default_target() -> Target:
@@ -220,8 +225,8 @@ def configurations(kernel: KernelRef, config: str | None, python: str, timeout: 
     return list(range(len(api.describe(kernel, python=python, timeout=timeout)["configs"]))) or [None]
 
 
-def labels(requests: list[Request]) -> list[str]:
-    """For each request what tells it from the others."""
+def settings_apart(requests: list[Request]) -> list[str]:
+    """For each request the settings that tell it from the others, "num_warps=4 BLOCK=128"."""
     settings = [
         {
             **request.options,
@@ -234,10 +239,7 @@ def labels(requests: list[Request]) -> list[str]:
     differing = [
         name for name in dict.fromkeys(n for s in settings for n in s) if len({s.get(name) for s in settings}) > 1
     ]
-    return [
-        " ".join([request.kernel.name, request.target.name, *(f"{n}={s[n]}" for n in differing if n in s)])
-        for request, s in zip(requests, settings, strict=True)
-    ]
+    return [" ".join(f"{name}={each[name]}" for name in differing if name in each) for each in settings]
 
 
 # -- what came of it
@@ -256,7 +258,12 @@ def report(
         elif captures:
             from tritonscope.cli import comparison
 
-            comparison.render([(job.label, o) for job, o in zip(jobs, outcomes) if isinstance(o, Capture)], terminal.console())
+            rows = [
+                (job.variant, outcome)
+                for job, outcome in zip(jobs, outcomes, strict=False)
+                if isinstance(outcome, Capture)
+            ]
+            comparison.render(rows, terminal.console())
     codes = [ExitCode.DONE]
     for outcome in outcomes:
         if isinstance(outcome, TritonscopeError):

@@ -29,7 +29,9 @@ class Progress:
             console=Console(stderr=True),
             transient=True,
         )
-        self._all = self._bars.add_task(f"{len(labels)} compilations", total=len(labels), doing="") if len(labels) > 1 else None
+        self._all = (
+            self._bars.add_task(f"{len(labels)} compilations", total=len(labels), doing="") if len(labels) > 1 else None
+        )
         self._bars.start()
 
     def show(self, index: int, event: Mapping[str, Any]) -> None:

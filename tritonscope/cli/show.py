@@ -51,13 +51,13 @@ def run(args: argparse.Namespace) -> int:
 def render(capture: Capture, console: "Console") -> None:
     """Print the summary of `capture` for people, at any width from 80 columns on."""
     _header(capture, console)
+    if capture.passes:
+        console.print()
+        _passes(capture, console)
     if capture.stages:
         console.print()
         _stages(capture, console)
     _resources(capture, console)
-    if capture.passes:
-        console.print()
-        _passes(capture, console)
     if capture.failure:
         console.print()
         _failure(capture, capture.failure, console)
@@ -110,21 +110,32 @@ def _resources(capture: Capture, console: "Console") -> None:
 def _passes(capture: Capture, console: "Console") -> None:
     from rich.text import Text
 
-    changed = sum(record.changed for record in capture.passes)
-    nested = sum("." in record.step for record in capture.passes)
-    inside = f" ({nested} of them inside others)" if nested else ""
-    console.print(Text(f"{len(capture.passes)} passes{inside}, {changed} changed the IR; the slowest:"))
-    table = _table(("ms", "right"), ("step", "left"), ("pass", "left"), ("stage", "left"), ("", "left"))
-    for record in _slowest(capture.passes):
-        table.add_row(
-            f"{record.ms:.1f}",
-            record.step,
-            terminal.escape(record.name),
-            terminal.escape(record.stage),
-            "changed" if record.changed else "",
-        )
-    if table.row_count:
+    outer = [record for record in capture.passes if "." not in record.step]
+    nested = len(capture.passes) - len(outer)
+    inside = f", and {nested} inside them" if nested else ""
+    changed = [record for record in outer if record.changed]
+    console.print(Text(f"{len(outer)} passes and steps{inside}; {len(changed)} changed the IR:"))
+    table = _table(("stage", "left"), ("step", "right"), ("pass", "left"), ("operations", "right"), ("ms", "right"))
+    for record in changed:
+        table.add_row(*_row(record))
+    console.print(table)
+    slowest = [record for record in _slowest(capture.passes) if not record.changed]
+    if slowest:
+        console.print()
+        console.print(Text(f"among the {_SLOWEST} slowest, and changed nothing:"))
+        table = _table(("stage", "left"), ("step", "right"), ("pass", "left"), ("operations", "right"), ("ms", "right"))
+        for record in slowest:
+            table.add_row(*_row(record))
         console.print(table)
+
+
+def _row(record: PassRecord) -> tuple[str, ...]:
+    counts = ""
+    if record.ops_before is not None and record.ops_after is not None:
+        same = record.ops_before == record.ops_after
+        counts = f"{record.ops_after:,}" if same else f"{record.ops_before:,} -> {record.ops_after:,}"
+    ms = "" if record.ms is None else f"{record.ms:.1f}"
+    return terminal.escape(record.stage), record.step, terminal.escape(record.name), counts, ms
 
 
 def _slowest(passes: tuple[PassRecord, ...]) -> list[PassRecord]:
@@ -181,15 +192,17 @@ def _next(capture: Capture, console: "Console") -> None:
     from rich.text import Text
 
     commands = []
+    failed = capture.failure.step if capture.failure else None
+    if failed is not None:
+        commands.append((_command("dump", capture.capture, "--pass", failed, "--before"), "what went in"))
     if capture.passes:
-        commands.append((_command("passes", capture.capture, "--changed"), "what each pass changed"))
+        commands.append((_command("passes", capture.capture, "--changed"), "nested ones, too"))
     texts = [stage.stage for stage in capture.stages if stage.lines is not None and stage.stage != "source"]
     if texts:
         wanted = "ttgir" if "ttgir" in texts else texts[-1]
-        commands.append((_command("dump", capture.capture, wanted), "the IR of a stage"))
+        commands.append((_command("dump", capture.capture, wanted), "the IR"))
     if capture.passes:
-        commands.append((_command("grep", "convert_layout", capture.capture), "where it first appears"))
-    commands.append((_command("show", capture.capture, "--json"), "all of this, and more, for scripts"))
+        commands.append((_command("grep", "convert_layout", capture.capture), "first seen where"))
     console.print(Text("next:", style="dim"))
     for command, what in commands:
         console.print(Text(f"  {command}"), Text(f"  # {what}", style="dim"), sep="", soft_wrap=True)

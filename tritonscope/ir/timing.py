@@ -6,7 +6,8 @@ from dataclasses import dataclass
 __all__ = ["Timing", "parse_timing", "without_timing"]
 
 _REPORT = re.compile(
-    r"^===-+===\n +\.\.\. Execution time report \.\.\. *\n===-+===\n(?P<body>.*?^ +[\d.]+ \( *[\d.]+%\)[^\n]*  Total\n)\n?",
+    r"^===-+===\n +\.\.\. Execution time report \.\.\. *\n===-+===\n"
+    r"(?P<body>.*?^ +[\d.]+ \( *[\d.]+%\)[^\n]*  Total\n)\n?",
     re.MULTILINE | re.DOTALL,
 )
 # The last column is wall time; up to Triton 3.4 the user's stands before it.

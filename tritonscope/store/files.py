@@ -17,7 +17,7 @@ LARGEST = 1 << 30
 _LARGEST_RATIO = 300
 _RATIO_MATTERS_FROM = 64 << 20
 _LARGEST_WINDOW = 128 << 20
-_CHUNK = 1 << 20
+_ZSTD_HEADER = 18
 
 
 def read_bytes(folder: Path, name: str, largest: int = LARGEST) -> bytes:
@@ -60,18 +60,19 @@ def _open(path: Path, largest: int) -> BinaryIO:
 def _unpack(path: Path, largest: int) -> bytes:
     import zstandard
 
-    chunks = []
-    size = 0
     with _open(path, largest) as packed:
         packed_size = max(os.fstat(packed.fileno()).st_size, 1)
         try:
+            # Our writer puts the size in front: neither a bomb nor a file that was cut off goes unseen.
+            size = zstandard.get_frame_parameters(packed.read(_ZSTD_HEADER)).content_size
+            too_dense = size > _RATIO_MATTERS_FROM and size > packed_size * _LARGEST_RATIO
+            if size > largest or too_dense:
+                raise CaptureUnreadable(f"{path} unpacks to far more than a compiler prints; delete it")
+            packed.seek(0)
             with zstandard.ZstdDecompressor(max_window_size=_LARGEST_WINDOW).stream_reader(packed) as file:
-                while chunk := file.read(_CHUNK):
-                    chunks.append(chunk)
-                    size += len(chunk)
-                    too_dense = size > _RATIO_MATTERS_FROM and size > packed_size * _LARGEST_RATIO
-                    if size > largest or too_dense:
-                        raise CaptureUnreadable(f"{path} unpacks to far more than a compiler prints; delete it")
+                data = file.read(size + 1)
         except zstandard.ZstdError as error:
             raise CaptureUnreadable(f"{path} does not unpack ({error}); compile again to replace it") from None
-    return b"".join(chunks)
+    if len(data) != size:
+        raise CaptureUnreadable(f"{path} does not unpack (it was cut off); compile again to replace it")
+    return data
