@@ -28,8 +28,8 @@ def attend(
     row_sum,
     row_max,
     q_tile,
-    k_ptrs,
-    v_ptrs,
+    k_dims,
+    v_dims,
     stride_kn,
     stride_vn,
     rows,
@@ -45,10 +45,12 @@ def attend(
     """Fold the keys and values [start, stop) into the running (acc, row_sum, row_max) of one tile of queries."""
     for n in range(start, stop, BLOCK_N):
         keys = n + tl.arange(0, BLOCK_N)
+        k_ptrs = k_dims + keys.to(tl.int64)[None, :] * stride_kn
+        v_ptrs = v_dims + keys.to(tl.int64)[:, None] * stride_vn
         if MASKED:
-            k_tile = tl.load(k_ptrs + n.to(tl.int64) * stride_kn, mask=keys[None, :] < N, other=0.0)
+            k_tile = tl.load(k_ptrs, mask=keys[None, :] < N, other=0.0)
         else:
-            k_tile = tl.load(k_ptrs + n.to(tl.int64) * stride_kn)
+            k_tile = tl.load(k_ptrs)
         scores = tl.dot(q_tile, k_tile) * qk_scale
         if MASKED:
             seen = keys[None, :] < N
@@ -63,9 +65,9 @@ def attend(
         row_sum = row_sum * decay + tl.sum(weights, 1)
         acc = acc * decay[:, None]
         if MASKED:
-            v_tile = tl.load(v_ptrs + n.to(tl.int64) * stride_vn, mask=keys[:, None] < N, other=0.0)
+            v_tile = tl.load(v_ptrs, mask=keys[:, None] < N, other=0.0)
         else:
-            v_tile = tl.load(v_ptrs + n.to(tl.int64) * stride_vn)
+            v_tile = tl.load(v_ptrs)
         acc = tl.dot(weights.to(v_tile.dtype), v_tile, acc)
         row_max = new_max
     return acc, row_sum, row_max
@@ -108,9 +110,8 @@ def attention(
     q_tile = tl.load(
         q + head * stride_qh + rows.to(tl.int64)[:, None] * stride_qm + dims[None, :], mask=in_m, other=0.0
     )
-    tile_keys = tl.arange(0, BLOCK_N)
-    k_ptrs = k + head * stride_kh + tile_keys[None, :] * stride_kn + dims[:, None]
-    v_ptrs = v + head * stride_vh + tile_keys[:, None] * stride_vn + dims[None, :]
+    k_dims = k + head * stride_kh + dims[:, None]
+    v_dims = v + head * stride_vh + dims[None, :]
 
     acc = tl.zeros((BLOCK_M, HEAD_DIM), dtype=tl.float32)
     row_sum = tl.zeros((BLOCK_M,), dtype=tl.float32)
@@ -126,11 +127,11 @@ def attention(
         stop = N
         free = N // BLOCK_N * BLOCK_N
     acc, row_sum, row_max = attend(
-        acc, row_sum, row_max, q_tile, k_ptrs, v_ptrs, stride_kn, stride_vn,
+        acc, row_sum, row_max, q_tile, k_dims, v_dims, stride_kn, stride_vn,
         rows, N, 0, free, qk_scale, shift, BLOCK_N, False, CAUSAL,
     )  # fmt: skip
     acc, row_sum, row_max = attend(
-        acc, row_sum, row_max, q_tile, k_ptrs, v_ptrs, stride_kn, stride_vn,
+        acc, row_sum, row_max, q_tile, k_dims, v_dims, stride_kn, stride_vn,
         rows, N, free, stop, qk_scale, shift, BLOCK_N, True, CAUSAL,
     )  # fmt: skip
 

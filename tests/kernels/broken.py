@@ -26,7 +26,7 @@ def shape_error(x, n, BLOCK: tl.constexpr):
 
 @triton.jit
 def callee(offsets):
-    return offsets + not_there
+    return offsets + not_there  # noqa: F821
 
 
 @triton.jit

@@ -24,6 +24,9 @@ COMMANDS = {
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }
 
+#: With these the compiler's process is another, or none.
+_NO_HEAD_START = ("--python", "--env", "--help", "-h")
+
 _HELP = """\
 usage: tritonscope COMMAND ...
 
@@ -84,6 +87,12 @@ def _run(arguments: list[str]) -> int:
         return ExitCode.DONE
     if name not in COMMANDS:
         raise _unknown(name)
+    if name == "compile" and not any(word.startswith(_NO_HEAD_START) for word in rest):
+        from tritonscope import interpreter
+        from tritonscope.engine import client
+
+        with client.head_start(interpreter.choose(None)):
+            return _run_command(name, rest)
     return _run_command(name, rest)
 
 

@@ -43,7 +43,8 @@ a signature:
 
 exit codes:
   0 compiled; 1 --verify found a difference; 2 wrong usage, including the kernel's file; 3 a kernel did not compile;
-  4 the compiler crashed or timed out; 5 triton or room on the disk is missing; 130 interrupted. The highest of 3 to 5."""
+  4 the compiler crashed or timed out; 5 triton or room on the disk is missing; 130 interrupted. Of several captures,
+  the highest of 3 to 5."""
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
