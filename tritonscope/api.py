@@ -76,17 +76,26 @@ def _listen(
     on_event: Callable[[Mapping[str, Any]], None],
 ) -> Ended:
     """Hear one child out; what it did and did not finish is with the recorder then."""
-    message = {"action": "capture", "request": to_json(request), "folder": str(folder)}
+    log, output = folder / "log.txt", folder / COMPILER_OUTPUT
+    message = {
+        "action": "capture",
+        "request": to_json(request),
+        "folder": str(folder),
+        "log": str(log),
+        "output": str(output),
+    }
+    output.touch()
     with (
-        (folder / "log.txt").open("ab") as log,
-        (folder / COMPILER_OUTPUT).open("w+b") as output,
-        Child(message, python=python, env=request.env, stdout=log, stderr=output, timeout=timeout, cancel=cancel) as child,
+        log.open("ab") as early,
+        Child(message, python=python, env=request.env, stdout=early, stderr=early, timeout=timeout, cancel=cancel) as child,
     ):
         for event in child:
             if event["event"] == "key":
                 event = {**event, "id": capture_id(event["hash"], request)}
             recorder.take(event)
             on_event(event)
+            if event["event"] == "done":
+                break  # nothing more comes, and taking Python and LLVM down takes a while
         # Whoever still writes has to be gone before its output is read for the last time.
         child.kill()
         if child.ended.how != "exited" or not (recorder.finished or recorder.failure or recorder.error):
@@ -123,13 +132,17 @@ def describe(
 
     Raises UsageError where the file is at fault, Missing without triton, ChildDied where the child ended otherwise.
     """
-    with Child({"action": "describe", "kernel": to_json(kernel)}, python=python, timeout=timeout, cancel=cancel) as child:
+    with Child(
+        {"action": "describe", "kernel": to_json(kernel)}, python=python, timeout=timeout, cancel=cancel
+    ) as child:
         for event in child:
             if event["event"] == "error":
                 raise error_from(event)
             if event["event"] == "described":
                 return {name: value for name, value in event.items() if name != "event"}
-    raise errors.ChildDied(f"{kernel.path} could not be looked into: {child.ended.message or 'the process ended early'}.")
+    raise errors.ChildDied(
+        f"{kernel.path} could not be looked into: {child.ended.message or 'the process ended early'}."
+    )
 
 
 def error_from(event: Mapping[str, Any]) -> errors.TritonscopeError:

@@ -8,24 +8,23 @@ import hashlib
 import platform
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from tritonscope.cachekey import combine_function
 
-__all__ = ["components", "environment", "hashing_triton"]
+__all__ = ["components", "environment", "hash_ahead"]
 
 
-@contextmanager
-def hashing_triton() -> Iterator[None]:
-    """Let a thread hash Triton's own files, a third of a second for its library, while the block does other things.
+@cache
+def hash_ahead() -> threading.Thread:
+    """Let a thread hash Triton's own files, a third of a second for its library; `components` waits for it.
 
-    Triton keeps the result, so that `components` and the compilation have it at once.
+    Triton keeps the result, so that the compilation has it at once.
     """
-    thread = threading.Thread(target=_triton_key, daemon=True)
+    thread = threading.Thread(target=_triton_key_function(), daemon=True)
     thread.start()
-    yield
-    thread.join()
+    return thread
 
 
 def components(src: Any, backend: Any, options: Any, env_vars: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -79,14 +78,15 @@ def environment() -> dict[str, str]:
 
 
 def _triton_key() -> str:
+    hash_ahead().join()
     return str(_triton_key_function()())
 
 
 def _triton_key_function() -> Any:
     from triton.compiler import compiler
-    from triton.runtime import cache
+    from triton.runtime import cache as module
 
-    return cache.triton_key if hasattr(cache, "triton_key") else compiler.triton_key
+    return module.triton_key if hasattr(module, "triton_key") else compiler.triton_key
 
 
 def _triton(text: str, notes: list[str]) -> dict[str, Any]:

@@ -9,14 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from tritonscope.errors import UsageError
 
-__all__ = ["CLEARED", "Cancel", "Child", "Ended"]
+__all__ = ["CLEARED", "Cancel", "Child", "Ended", "head_start"]
 
 BOOT = Path(__file__).with_name("boot.py")
 
@@ -58,6 +58,93 @@ class Ended:
     message: str = ""
 
 
+class Started:
+    """A child process that waits for its request, with its pipes and its private folder.
+
+    Raises UsageError where `python` cannot be started.
+    """
+
+    def __init__(
+        self,
+        python: str,
+        env: Mapping[str, str],
+        stdout: IO[bytes] | int = subprocess.DEVNULL,
+        stderr: IO[bytes] | int = subprocess.DEVNULL,
+        *,
+        ahead: bool = False,
+    ) -> None:
+        self.python = python
+        # Triton always writes its cache: ours is private, and gone with the child.
+        self._folder = tempfile.TemporaryDirectory(prefix="tritonscope-", ignore_cleanup_errors=True)
+        self.events, events_writer = os.pipe()
+        request_reader, self.request = os.pipe()
+        try:
+            self.process = subprocess.Popen(
+                [python, str(BOOT), str(events_writer), str(request_reader), *(["ahead"] if ahead else [])],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                pass_fds=(events_writer, request_reader),
+                env=child_environment(os.environ, env, self._folder.name),
+                start_new_session=True,  # Ctrl-C is the parent's; the child and its tools end as one group
+            )
+        except OSError as error:
+            self._close()
+            raise UsageError(
+                f"{python} cannot be started ({error.strerror}); name a Python that exists with --python PATH"
+            ) from error
+        finally:
+            os.close(events_writer)
+            os.close(request_reader)
+
+    def kill(self) -> None:
+        """End the child and all that it started."""
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+    def close(self) -> None:
+        """End it, and leave nothing behind."""
+        self.kill()
+        self._close()
+
+    def _close(self) -> None:
+        os.close(self.events)
+        os.close(self.request)
+        self._folder.cleanup()
+
+
+_ahead: list[Started] = []
+
+
+@contextmanager
+def head_start(python: str) -> Iterator[None]:
+    """Start a child before it is known what to capture: the first capture with that Python in the block takes it.
+
+    It imports triton while the parent still reads its arguments. What it prints until then is lost. A Python that
+    cannot be started is reported when it is needed.
+    """
+    with suppress(UsageError):
+        _ahead.append(Started(python, {}, ahead=True))
+    try:
+        yield
+    finally:
+        while _ahead:
+            _ahead.pop().close()
+
+
+def _taken(python: str) -> Started | None:
+    """The child that was started ahead, if it suits and lives; several threads may ask."""
+    try:
+        started = _ahead.pop()
+    except IndexError:
+        return None
+    if started.python == python and started.process.poll() is None:
+        return started
+    started.close()
+    return None
+
+
 class Child:
     """One child process with one request.
 
@@ -82,60 +169,31 @@ class Child:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._timeout = timeout
         self._cancel = cancel
-        # Triton always writes its cache: ours is private, and gone with the child.
-        self._cache = tempfile.TemporaryDirectory(prefix="tritonscope-", ignore_cleanup_errors=True)
-        events_reader, events_writer = os.pipe()
-        request_reader, request_writer = os.pipe()
-        self._events = events_reader
-        self._request = request_writer
-        try:
-            self._process = subprocess.Popen(
-                [python, str(BOOT), str(events_writer), str(request_reader)],
-                stdin=subprocess.DEVNULL,
-                stdout=stdout,
-                stderr=stderr,
-                pass_fds=(events_writer, request_reader),
-                env=child_environment(os.environ, env or {}, self._cache.name),
-                start_new_session=True,  # Ctrl-C is the parent's; the child and its tools end as one group
-            )
-        except OSError as error:
-            os.close(events_reader)
-            os.close(request_writer)
-            self._cache.cleanup()
-            raise UsageError(
-                f"{python} cannot be started ({error.strerror}); name a Python that exists with --python PATH"
-            ) from error
-        finally:
-            os.close(events_writer)
-            os.close(request_reader)
+        started = _taken(python) if message["action"] == "capture" and not env else None
+        self._started = started or Started(python, env or {}, stdout, stderr)
         with suppress(BrokenPipeError):
-            _write_all(request_writer, (json.dumps(message) + "\n").encode())
+            _write_all(self._started.request, (json.dumps(message) + "\n").encode())
 
     def __enter__(self) -> "Child":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.kill()
-        os.close(self._events)
-        os.close(self._request)
-        self._cache.cleanup()
+        self._started.close()
 
     @property
     def pid(self) -> int:
         """The child's process id, which is its process group's too."""
-        return self._process.pid
+        return self._started.process.pid
 
     def kill(self) -> None:
         """End the child and all that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
+        self._started.kill()
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The child's events as they come, until it ends, runs out of time or is cancelled."""
         pending = bytearray()
         with selectors.DefaultSelector() as selector:
-            selector.register(self._events, selectors.EVENT_READ)
+            selector.register(self._started.events, selectors.EVENT_READ)
             if self._cancel is not None:
                 selector.register(self._cancel, selectors.EVENT_READ)
             while True:
@@ -146,7 +204,7 @@ class Child:
                 if not ready:
                     self.ended = Ended("timeout", f"it did not end within {self._timeout:g} s")
                     return
-                chunk = os.read(self._events, 1 << 20)
+                chunk = os.read(self._started.events, 1 << 20)
                 if not chunk:
                     break
                 pending += chunk
@@ -157,7 +215,7 @@ class Child:
                     return
                 for line in lines:
                     yield json.loads(line)
-        self._end(self._process.wait())
+        self._end(self._started.process.wait())
 
     def _left(self) -> float | None:
         return None if self._deadline is None else max(self._deadline - time.monotonic(), 0)

@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from tritonscope import errors
@@ -19,13 +20,22 @@ from tritonscope.model import KernelRef, Request, Target
 __all__ = ["main"]
 
 
-def main(events_descriptor: int, request_descriptor: int) -> int:
-    """Read one request, do it, say so. The exit code is 0 whatever the compiler said: the events tell."""
+def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
+    """Read one request, do it, say so. The exit code is 0 whatever the compiler said: the events tell.
+
+    Started `ahead` of a request to capture, it prepares for that while it waits.
+    """
     for descriptor in (events_descriptor, request_descriptor):
         os.set_inheritable(descriptor, False)
     events = Events(events_descriptor)
     requests = os.fdopen(request_descriptor, encoding="utf-8")
-    message = json.loads(requests.readline())
+    if ahead:
+        with suppress(errors.Missing):  # it will be missing, and said to be, when it is asked for
+            _prepare()
+    line = requests.readline()
+    if not line:  # the parent has no use for us
+        return 0
+    message = json.loads(line)
     threading.Thread(target=_die_with_parent, args=(requests,), daemon=True).start()
     try:
         _ACTIONS[message["action"]](message, events)
@@ -83,26 +93,39 @@ def _plain(message: Mapping[str, Any], events: Events) -> None:
 
 def _capture(message: Mapping[str, Any], events: Events) -> None:
     started = time.perf_counter()
-    _import_triton()
+    _redirect(1, message["log"])
+    _redirect(2, message["output"])
+    loader, capture = _prepare()
+    from triton.compiler.compiler import make_backend
+
     from tritonscope.engine import cachekey
 
-    with cachekey.hashing_triton():
-        loader = _needs_triton("tritonscope.engine.loader")
-        from triton.compiler.compiler import make_backend
-
-        from tritonscope.engine import capture
-
-        request = request_from_json(message["request"])
-        loaded = loader.load(request.kernel)
-        built = loader.build(loaded, request)
-        session = capture.Session(message["folder"], events, request, loaded, built)
-        events.send("loaded", **session.describe())
-        session.read_sources()
+    request = request_from_json(message["request"])
+    loaded = loader.load(request.kernel)
+    built = loader.build(loaded, request)
+    session = capture.Session(message["folder"], events, request, loaded, built)
+    events.send("loaded", **session.describe())
+    session.read_sources()
     components = cachekey.components(built.src, make_backend(built.target), built.options)
     events.send("key", hash=components["hash"], components=components)
     session.write_sources()
     session.compile()
     events.send("done", seconds=round(time.perf_counter() - started, 4))
+
+
+def _prepare() -> tuple[Any, Any]:
+    """What a capture needs whatever is captured: our modules, and Triton's hash, which goes on in a thread."""
+    _import_triton()
+    from tritonscope.engine import cachekey
+
+    cachekey.hash_ahead()
+    return _needs_triton("tritonscope.engine.loader"), importlib.import_module("tritonscope.engine.capture")
+
+
+def _redirect(descriptor: int, path: str) -> None:
+    file = os.open(path, os.O_RDWR | os.O_APPEND)
+    os.dup2(file, descriptor)
+    os.close(file)
 
 
 def _replay(message: Mapping[str, Any], events: Events) -> None:
