@@ -130,6 +130,8 @@ def run(args: argparse.Namespace) -> int:
     with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(compile_one, index, job) for index, job in enumerate(jobs)]
         try:
+            if not args.json:
+                terminal.load_console()  # takes a while, and the compilers do not need us now
             outcomes += _outcomes(futures, args)
         except KeyboardInterrupt:
             interrupted = True

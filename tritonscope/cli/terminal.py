@@ -24,6 +24,7 @@ __all__ = [
     "console",
     "escape",
     "is_terminal",
+    "load_console",
     "open_named",
     "print_json",
     "print_json_line",
@@ -107,6 +108,13 @@ def console() -> "Console":
         highlight=False,
         emoji=False,
     )
+
+
+def load_console() -> None:
+    """Import what printing summaries takes, so that it is there when the first is to be printed."""
+    import rich.console
+    import rich.table
+    import rich.text  # noqa: F401
 
 
 def say(message: str) -> None:
