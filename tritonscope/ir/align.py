@@ -74,7 +74,7 @@ def _anchors(keys_a: Sequence[int], keys_b: Sequence[int], gap: Gap, depth: int)
     for key, of_a in places_a.items():
         of_b = places_b.get(key)
         if of_b and len(of_a) == len(of_b):
-            (unique if len(of_a) == 1 else even).extend(zip(of_a, of_b))
+            (unique if len(of_a) == 1 else even).extend(zip(of_a, of_b, strict=True))
     if not unique:
         unique = sorted(even)
     return longest_increasing(unique)

@@ -18,7 +18,16 @@ import re
 from collections.abc import Callable, Iterable
 from typing import NamedTuple, Protocol
 
-__all__ = ["Aliases", "Reader", "Tokens", "find_names", "hint_of", "reader_for"]
+__all__ = [
+    "Aliases",
+    "Reader",
+    "Tokens",
+    "find_names",
+    "hint_of",
+    "is_readable",
+    "reader_for",
+    "starts_with_label",
+]
 
 
 class Tokens(NamedTuple):
@@ -55,6 +64,10 @@ class Reader(Protocol):
         """Whether `name` means the same all over the text rather than in its function."""
 
 
+#: Stands in templates where a name or an attribute stood; no text that is read has it.
+_MASK = "\x01"
+_DEEPEST = 60
+
 _STRING = r'"(?:[^"\\]|\\.)*"'
 # What an attribute's angle brackets hold, up to three braces deep, as an encoding of an encoding of an encoding is.
 _FLAT = r"[^{}<>]*"
@@ -66,6 +79,7 @@ _MLIR_NAME = r"%[\w$.\-]+(?:#\d+)?|\^[\w$.\-]+"
 _MLIR = re.compile(
     rf"({_STRING}|{_MLIR_NAME}|#{_MLIR_ALIAS}(?:\.[\w$.]+(?:<{_BRACED}>)?)?|![A-Za-z_]\w*(?![\w.$]))", re.ASCII
 )
+_ONE_ATTRIBUTE = re.compile(rf"[#!]{_MLIR_ALIAS}\.[\w$.]+<{_BRACED}>", re.ASCII)
 _MLIR_DEFINITION = re.compile(rf"([#!]{_MLIR_ALIAS}) = (.*)", re.ASCII)
 _LAYOUT = re.compile(r"#(?:ttg|ttng|gluon|triton_gpu|triton_nvidia_gpu|amdg|amdgpu|proton\w*)\.(\w+)", re.ASCII)
 _MEMORY_SPACES = {"shared_memory", "tensor_memory"}
@@ -79,6 +93,7 @@ _SASS = re.compile(rf"({_STRING}|/\*[0-9a-f]{{4,}}\*/|\.L_\w+)", re.ASCII)
 _SASS_RENAMING = re.compile(rf"({_STRING}|/\*[0-9a-f]{{4,}}\*/|\.L_\w+|\bU?[RP]\d+\b)", re.ASCII)
 _GCN = re.compile(rf"({_STRING}|(?:\.L)?BB\d+_\d+|\.L\w+|%bb\.\d+)", re.ASCII)
 
+_MASKED = {sigil: sigil + _MASK for sigil in "%^!#"}
 _HINT = re.compile(r"^[%^!#$.L_]*(.*?)[_.]?\d*(?:#\d+)?$")
 
 
@@ -86,6 +101,16 @@ def hint_of(name: str) -> str:
     """What `name` says about its value besides its number: "acc" for "%acc_12", "" for "%12"."""
     match = _HINT.match(name)
     return match[1] if match else name
+
+
+def is_readable(text: str) -> bool:
+    """Whether `text` can be masked: no IR has the character that does it."""
+    return _MASK not in text
+
+
+def starts_with_label(line: str) -> bool:
+    """Whether `line` of LLVM IR starts with a label, whose name has no sigil there."""
+    return bool(_LLVM_LABEL.match(line))
 
 
 class Aliases:
@@ -100,37 +125,44 @@ class Aliases:
             if line[:1] in ("#", "!") and (match := _MLIR_DEFINITION.match(line)):
                 self.definitions[match[1]] = match[2]
         self._ids = ids
-        self._expanded: dict[str, str] = {}
         self._tokens: dict[str, tuple[str, bool]] = {}
-
-    def expand(self, text: str) -> str:
-        """`text`, an alias or an attribute with aliases in it, with all of them written out."""
-        known = self._expanded.get(text)
-        if known is None:
-            self._expanded[text] = text  # an alias that stands for itself, which no compiler prints, ends here
-            if (definition := self.definitions.get(text)) is not None:
-                known = self.expand(definition)
-            else:
-                parts = _MLIR.split(text)
-                known = text if parts[1::2] == [text] and "<" not in text else self._expand_parts(text, parts)
-            self._expanded[text] = known
-        return known
-
-    def _expand_parts(self, text: str, parts: list[str]) -> str:
-        if parts[1::2] == [text]:  # one attribute: look inside its brackets
-            head, bracket, rest = text.partition("<")
-            return head + bracket + self._expand_parts("", _MLIR.split(rest))
-        return "".join(self.expand(p) if i % 2 and p[0] in "#!" else p for i, p in enumerate(parts))
+        self._depth = 0
+        for name in self.definitions:
+            self.token(name)
 
     def token(self, text: str) -> tuple[str, bool]:
-        """A short text that equals another's exactly where both stand for the same, and whether that is a layout."""
+        """A short text that equals another's exactly where both stand for the same, and whether that is a layout.
+
+        `text` is an alias or an attribute, with or without aliases in it. Each attribute is numbered with the numbers
+        of those inside it, so that no text is ever written out.
+        """
         known = self._tokens.get(text)
         if known is None:
-            expanded = self.expand(text)
-            layout = _LAYOUT.match(expanded)
-            number = self._ids.setdefault(expanded, len(self._ids))
-            known = self._tokens[text] = (f"#{number}", bool(layout and layout[1] not in _MEMORY_SPACES))
+            self._tokens[text] = (text, False)  # an alias that stands for itself, which no compiler prints, ends here
+            meaning = self.definitions.get(text, text)
+            head, bracket, rest = meaning.partition("<")
+            body = head + bracket + self._numbered(rest)
+            if bracket and meaning is not text and not _ONE_ATTRIBUTE.fullmatch(meaning):
+                body = self._numbered(meaning)
+            if body == meaning and meaning in self.definitions:
+                known = self.token(meaning)
+            else:
+                layout = _LAYOUT.match(meaning)
+                number = self._ids.setdefault(body, len(self._ids))
+                known = (f"{_MASK}{number}", bool(layout and layout[1] not in _MEMORY_SPACES))
+            self._tokens[text] = known
         return known
+
+    def _numbered(self, text: str) -> str:
+        if ("#" not in text and "!" not in text) or self._depth > _DEEPEST:
+            return text
+        self._depth += 1
+        parts = _MLIR.split(text)
+        for i in range(1, len(parts), 2):
+            if parts[i][0] == "#" or parts[i] in self.definitions:
+                parts[i] = self.token(parts[i])[0]
+        self._depth -= 1
+        return "".join(parts)
 
 
 class _Mlir:
@@ -163,7 +195,7 @@ class _Mlir:
             if sigil in "%^":
                 names.append(token)
                 after.append(parts[i + 1])
-                parts[i] = sigil
+                parts[i] = _MASKED[sigil]
             elif sigil == "#":
                 parts[i], is_layout = self._aliases.token(token)
                 if is_layout:
@@ -185,9 +217,7 @@ class _Mlir:
         if body[0] == "^":
             results = (0, *(i for i, text in enumerate(after) if text.startswith(": ") and i))
         elif opens:
-            inner = tuple(
-                i for i, text in enumerate(after) if i >= len(results) and text.startswith((" = ", ": "))
-            )
+            inner = tuple(i for i, text in enumerate(after) if i >= len(results) and text.startswith((" = ", ": ")))
         return Tokens(template, loose, tuple(names), results, inner, counts, opens, closes)
 
 
@@ -222,8 +252,8 @@ class _Llvm:
         for i in range(1, len(parts), 2):
             if parts[i][0] != '"':
                 names.append(parts[i])
-                parts[i] = parts[i][0]
-        template = ("%" if label else "") + "".join(parts)
+                parts[i] = _MASKED[parts[i][0]]
+        template = (_MASKED["%"] if label else "") + "".join(parts)
         results: tuple[int, ...] = ()
         inner: tuple[int, ...] = ()
         floating = (first == "!" and " = " in body) or body.startswith("attributes #")
@@ -251,7 +281,7 @@ class _Ptx:
                 continue
             kind = _register_class(token)
             names.append(token if kind != "$L__" else token[4:])
-            parts[i] = kind
+            parts[i] = kind + _MASK
         template = "".join(parts)
         opens, closes = line == "{", line == "}"
         results: tuple[int, ...] = ()
@@ -306,10 +336,10 @@ class _Assembly:
                 continue
             if token[0] == "." and token.startswith(".LBB"):
                 names.append(token[2:])
-                parts[i] = ".L"
+                parts[i] = ".L" + _MASK
             else:
                 names.append(token)
-                parts[i] = _assembly_class(token)
+                parts[i] = _assembly_class(token) + _MASK
         template = "".join(parts)
         results = (0,) if names and (body[0] == "/" or body.startswith(".L")) else ()
         function = bool(self._function) and body.startswith(self._function)

@@ -22,7 +22,7 @@ from typing import Any
 
 from tritonscope.ir import align as alignment
 from tritonscope.ir import fingerprints
-from tritonscope.ir.dialects import Aliases, reader_for
+from tritonscope.ir.dialects import Aliases, hint_of, is_readable, reader_for, starts_with_label
 from tritonscope.ir.marks import Span, compare, split_words, word_pattern
 from tritonscope.ir.renaming import Binding, best_in_order, bind, definitions
 from tritonscope.ir.values import Side, read_side
@@ -152,7 +152,8 @@ def diff(left: str, right: str, kind: str, *, rename_registers: bool = False) ->
 
     The texts come without locations. `rename_registers` lets the registers of SASS have other names as well.
     """
-    return _Comparison(left, right, kind, rename_registers).result()
+    readable = is_readable(left) and is_readable(right)
+    return _Comparison(left, right, kind if readable else "text", rename_registers).result()
 
 
 def hunks(diff: Diff, context: int = 3) -> Iterator[Hunk]:
@@ -210,7 +211,8 @@ class _Comparison:
     def _align(self) -> None:
         left, right = self.left, self.right
         coarse = fingerprints.coarse_keys(left, right, self.operations)
-        levels: fingerprints.Levels = list(zip(fingerprints.deep_keys(left), fingerprints.deep_keys(right)))
+        deep_a, deep_b = fingerprints.deep_keys(left), fingerprints.deep_keys(right)
+        levels: fingerprints.Levels = [(deep_a[0], deep_b[0]), (deep_a[1], deep_b[1])]
         best: tuple[int, dict[int, int], dict[int, int], Binding] | None = None
         for _ in range(_ROUNDS):
             pairs, away, binding = self._attempt([*levels, *coarse])
@@ -248,7 +250,7 @@ class _Comparison:
 
     def _likeness_key(self, side: Side, at: int) -> tuple[str, str, int]:
         token = side.tokens[at]
-        hint = fingerprints.hint_of(token.names[0]) if token.results else ""
+        hint = hint_of(token.names[0]) if token.results else ""
         return self.operations[side.loose[at]], hint, len(token.results)
 
     def _find_moved(self, pairs: dict[int, int], binding: Binding) -> dict[int, int]:
@@ -258,7 +260,8 @@ class _Comparison:
         places: dict[tuple[int, ...], list[int]] = defaultdict(list)
         for b in range(len(right.lines) - 1, -1, -1):
             if b not in taken and self._can_move(right, b):
-                places[(right.strict[b], *right.uses[b])].append(b)
+                key = (right.strict[b], *right.uses[b])
+                places[key].append(b)
         away: dict[int, int] = {}
         if not places:
             return away
@@ -266,7 +269,8 @@ class _Comparison:
         for a in range(len(left.lines)):
             if a in pairs or not self._can_move(left, a):
                 continue
-            found = places.get((left.strict[a], *[forward.get(value, -1) for value in left.uses[a]]))
+            uses = [forward.get(value, -1) for value in left.uses[a]]
+            found = places.get((left.strict[a], *uses))
             if not found:
                 continue
             b = found[-1]
@@ -280,7 +284,7 @@ class _Comparison:
 
     def _can_move(self, side: Side, at: int) -> bool:
         token = side.tokens[at]
-        return token.floating or bool(token.names) and not token.opens and not token.closes
+        return token.floating or (bool(token.names) and not token.opens and not token.closes)
 
     def _cost(self, pairs: Mapping[int, int], away: Mapping[int, int], binding: Binding) -> int:
         """The lines that would be shown."""
@@ -321,8 +325,7 @@ class _Comparison:
                 marks: tuple[tuple[Span, ...], tuple[Span, ...]] = ((), ())
                 if kind not in HIDDEN:
                     marks = compare(*self._words(pair_a, pair_b, pattern))
-                texts = left.lines[pair_a], right.lines[pair_b]
-                yield Line(kind, pair_a + 1, pair_b + 1, *texts, *marks)
+                yield Line(kind, pair_a + 1, pair_b + 1, left.lines[pair_a], right.lines[pair_b], *marks)
             a, b = pair_a + 1, pair_b + 1
 
     def _away_kind(self, a: int) -> str:
@@ -335,10 +338,8 @@ class _Comparison:
             ids: Sequence[object] = side.ids[at]
             # A value as a number, so that no word of the text equals it; one without a counterpart equals nothing.
             values = [forward.get(value, -1 - value) for value in side.ids[at]] if side is self.left else ids
-            label = self.kind == "llir" and bool(ids) and not side.lines[at].startswith((" ", "%", "!", "d", "a"))
-            words.append(
-                split_words(side.lines[at], pattern, aliases if self.kind == "mlir" else None, values, label)
-            )
+            label = self.kind == "llir" and starts_with_label(side.lines[at])
+            words.append(split_words(side.lines[at], pattern, aliases if self.kind == "mlir" else None, values, label))
         return words[0], words[1]
 
     def _scopes(self) -> Iterator[Scope]:

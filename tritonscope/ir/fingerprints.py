@@ -16,13 +16,13 @@ __all__ = ["Levels", "coarse_keys", "deep_keys", "operation_of", "paired_keys"]
 #: Keys of all lines, left and right, the finest first.
 Levels = list[tuple[Sequence[int], Sequence[int]]]
 
-_OPERATION = re.compile(r'(?:[^"=]*? = )?(@?!?\S* )?"?([\w.$]+)')
+_OPERATION = re.compile(r'(?:[^"=]*? = )?(?:@\S+ )?"?([\w.$]+)')
 
 
 def operation_of(template: str) -> str:
     """The operation, instruction or directive that a masked line starts with, "" for none."""
     match = _OPERATION.match(template)
-    return match[2] if match else ""
+    return match[1] if match else ""
 
 
 def deep_keys(side: Side) -> tuple[list[int], list[int]]:
@@ -81,7 +81,7 @@ def paired_keys(left: Side, right: Side, forward: Mapping[int, int], pairs: Mapp
 def _keys(side: Side, templates: list[int], classes: list[int], openers: Mapping[int, int]) -> list[int]:
     keys = [
         hash((template, *[classes[value] for value in uses])) if uses else template
-        for template, uses in zip(templates, side.uses)
+        for template, uses in zip(templates, side.uses, strict=True)
     ]
     for at, opener in openers.items():
         keys[at] = hash((keys[at], opener))
@@ -110,12 +110,12 @@ def coarse_keys(left: Side, right: Side, operations: Mapping[int, str]) -> Level
         return [hash(key) for key in of_a], [hash(key) for key in of_b]
 
     return [
-        level(list(zip(left.strict, hints_a)), list(zip(right.strict, hints_b))),
-        level(list(zip(left.loose, hints_a)), list(zip(right.loose, hints_b))),
+        level(list(zip(left.strict, hints_a, strict=True)), list(zip(right.strict, hints_b, strict=False))),
+        level(list(zip(left.loose, hints_a, strict=True)), list(zip(right.loose, hints_b, strict=False))),
         (left.strict, right.strict),
         (left.loose, right.loose),
         level(
-            [(operations[t], h[:1]) for t, h in zip(left.loose, hints_a)],
-            [(operations[t], h[:1]) for t, h in zip(right.loose, hints_b)],
+            [(operations[t], h[:1]) for t, h in zip(left.loose, hints_a, strict=True)],
+            [(operations[t], h[:1]) for t, h in zip(right.loose, hints_b, strict=True)],
         ),
     ]

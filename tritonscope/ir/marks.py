@@ -47,7 +47,7 @@ def split_words(
         if match.lastindex is None or word[0] == '"':
             meanings.append(word)
         elif aliases is not None and word[0] in "#!":
-            meanings.append(aliases.token(word)[0] if word[0] == "#" else aliases.expand(word))
+            meanings.append(aliases.token(word)[0] if word[0] == "#" or word in aliases.definitions else word)
         else:
             meanings.append(next(following))
     return Words(spans, meanings)

@@ -5,13 +5,15 @@ have no say, except for names that nothing defines; registers, which are written
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tritonscope.ir.dialects import hint_of
 from tritonscope.ir.values import Side
 
-__all__ = ["Binding", "bind"]
+__all__ = ["Binding", "best_in_order", "bind", "definitions"]
+
+_MOST_CELLS = 10_000
 
 
 @dataclass
@@ -27,10 +29,10 @@ class Binding:
             self.forward[a] = b
             self.backward[b] = a
 
-    def agrees(self, left: Iterable[int], right: Iterable[int]) -> bool:
+    def agrees(self, left: Sequence[int], right: Sequence[int]) -> bool:
         """Whether these values, in this order, are each other's."""
         get = self.forward.get
-        return all(get(a) == b for a, b in zip(left, right))
+        return len(left) == len(right) and all(get(a) == b for a, b in zip(left, right, strict=True))
 
 
 def bind(left: Side, right: Side, pairs: Mapping[int, int], ssa: bool) -> Binding:
@@ -43,14 +45,14 @@ def bind(left: Side, right: Side, pairs: Mapping[int, int], ssa: bool) -> Bindin
     else:
         votes: Counter[tuple[int, int]] = Counter()
         for a, b in pairs.items():
-            votes.update(zip(left.results[a], right.results[b]))
+            votes.update(zip(left.results[a], right.results[b], strict=False))
             if left.strict[a] == right.strict[b]:
-                votes.update(zip(left.results[a], right.results[b]))
+                votes.update(zip(left.results[a], right.results[b], strict=False))
         for (value, other), _ in votes.most_common():
             binding.add(value, other)
     for a, b in pairs.items():
         if left.strict[a] == right.strict[b]:
-            for value, other in zip(left.ids[a], right.ids[b]):
+            for value, other in zip(left.ids[a], right.ids[b], strict=True):
                 if not left.defined[value] and not right.defined[other]:
                     binding.add(value, other)
     return binding
@@ -66,12 +68,12 @@ def definitions(left: Side, a: int, right: Side, b: int, binding: Binding) -> It
     results_a, results_b = left.results[a], right.results[b]
     if len(results_a) != len(results_b) and left.tokens[a].template[:1] != "^":
         return
-    for value, other in zip(results_a, results_b):
+    for value, other in zip(results_a, results_b, strict=False):
         parts_a, parts_b = left.several.get(value, ()), right.several.get(other, ())
         if bool(parts_a) == bool(parts_b):
             yield value, other
         if len(parts_a) == len(parts_b):
-            yield from zip(parts_a, parts_b)
+            yield from zip(parts_a, parts_b, strict=True)
         elif len(results_a) == 1:
             elements_a, elements_b = parts_a or (value,), parts_b or (other,)
             if len(elements_a) == len(inner_a) - 1 and len(elements_b) == len(inner_b) - 1:
@@ -85,6 +87,8 @@ def _match(left: Side, a: int, right: Side, b: int, binding: Binding) -> list[tu
     In order, by the values they start from and by their hints.
     """
     inner_a, inner_b = left.inner[a], right.inner[b]
+    if len(inner_a) * len(inner_b) > _MOST_CELLS:
+        return [(i, i) for i in range(min(len(inner_a), len(inner_b)))]
     rows, columns = _starts(left, a), _starts(right, b)
     scores = [
         [

@@ -53,7 +53,9 @@ def resolve(lines: list[str], reader: Reader, templates: dict[str, int]) -> Side
     read = reader.read
     tokens = [read(line) for line in lines]
     strict = [templates.setdefault(t[0], len(templates)) for t in tokens]
-    loose = [s if t[1] is t[0] else templates.setdefault(t[1], len(templates)) for t, s in zip(tokens, strict)]
+    loose = [
+        s if t[1] is t[0] else templates.setdefault(t[1], len(templates)) for t, s in zip(tokens, strict, strict=True)
+    ]
     side = Side(lines, tokens, strict, loose)
     parents, inside, opened = _find_scopes(side)
     tables = _define(side, reader, inside, opened)
@@ -78,7 +80,7 @@ def _find_scopes(side: Side) -> tuple[list[int], list[int], dict[int, int]]:
             starts.append(at)
             ends.append(len(side.tokens) - 1)
             current = opened[at]
-    side.scopes = list(zip(starts, ends))
+    side.scopes = list(zip(starts, ends, strict=True))
     return parents, inside, opened
 
 
