@@ -279,9 +279,12 @@ class _Ptx:
             token = parts[i]
             if token[0] == '"':
                 continue
-            kind = _register_class(token)
-            names.append(token if kind != "$L__" else token[4:])
-            parts[i] = kind + _MASK
+            if token.startswith("$L__BB"):
+                names.append(token[4:])
+                parts[i] = "$L__" + _MASK
+            else:
+                names.append(token)
+                parts[i] = _class_of(token) + _MASK
         template = "".join(parts)
         opens, closes = line == "{", line == "}"
         results: tuple[int, ...] = ()
@@ -290,8 +293,11 @@ class _Ptx:
         return Tokens(template, template, tuple(names), results, (), (), opens, closes)
 
 
-def _register_class(token: str) -> str:
-    return "$L__" if token[0] == "$" else token.rstrip("0123456789") if token[0] == "%" else ""
+def _class_of(token: str) -> str:
+    """The part of a name that stays: "%rd" of "%rd4", "$" or "." of a label, "/*" of an address, "" of a block."""
+    if token[0] in "$.":
+        return token[0]
+    return "/*" if token[0] == "/" else "" if token.startswith("BB") else token.rstrip("0123456789")
 
 
 def _destinations(parts: list[str]) -> tuple[int, ...]:
@@ -339,17 +345,11 @@ class _Assembly:
                 parts[i] = ".L" + _MASK
             else:
                 names.append(token)
-                parts[i] = _assembly_class(token) + _MASK
+                parts[i] = _class_of(token) + _MASK
         template = "".join(parts)
         results = (0,) if names and (body[0] == "/" or body.startswith(".L")) else ()
         function = bool(self._function) and body.startswith(self._function)
         return Tokens(template, template, tuple(names), results, (), (), function, function)
-
-
-def _assembly_class(token: str) -> str:
-    if token[0] in "/.":
-        return token[:2]
-    return "" if token.startswith("BB") else token.rstrip("0123456789")
 
 
 class _Opaque:

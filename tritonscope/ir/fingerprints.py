@@ -20,9 +20,9 @@ _OPERATION = re.compile(r'(?:[^"=]*? = )?(?:@\S+ )?"?([\w.$]+)')
 
 
 def operation_of(template: str) -> str:
-    """The operation, instruction or directive that a masked line starts with, "" for none."""
+    """The operation, instruction or directive that a masked line starts with; the whole line where there is none."""
     match = _OPERATION.match(template)
-    return match[1] if match else ""
+    return match[1] if match and match[1] != "alias" else template
 
 
 def deep_keys(side: Side) -> tuple[list[int], list[int]]:
