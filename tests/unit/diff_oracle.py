@@ -53,8 +53,10 @@ def check(diff: Diff, left: str, right: str) -> None:
     on_right = [(line.right, line.right_text) for line in diff.lines if line.right is not None]
     assert on_left == list(enumerate(old, 1)), "the old text cannot be put together from the diff"
     assert on_right == list(enumerate(new, 1)), "the new text cannot be put together from the diff"
-    for scope in diff.renaming:
-        assert len(set(scope.names.values())) == len(scope.names), "two names became one"
+    lefts = [(scope.first, scope.last, name) for scope in diff.renaming for name in scope.names]
+    rights = [(scope.right_first, scope.right_last, name) for scope in diff.renaming for name in scope.names.values()]
+    assert len(set(lefts)) == len(lefts), "one name became two"
+    assert len(set(rights)) == len(rights), "two names became one"
     for line in diff.lines:
         _check_marks(line)
     for at, pair in _same(diff):

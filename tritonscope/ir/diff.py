@@ -103,14 +103,18 @@ class Stat:
 
 @dataclass(frozen=True)
 class Scope:
-    """What the names of one scope of the left text are called on the right.
+    """What the names of one scope of the left text are called in one scope of the right text.
 
-    `first` and `last` are its lines, numbered from 1: the line that opens a region or function and the one that
-    closes it, or the whole text. A name means what the innermost scope around it has for it.
+    `first` and `last` are the lines of the left scope, numbered from 1: the line that opens a region or function and
+    the one that closes it, or the whole text; `right_first` and `right_last` those of the right one. A name means what
+    the innermost scope around it has for it. A scope whose values went to several scopes stands here several times.
+    One-to-one means: no name of a left scope stands twice, and none of a right scope.
     """
 
     first: int
     last: int
+    right_first: int
+    right_last: int
     names: Mapping[str, str]
 
 
@@ -344,16 +348,16 @@ class _Comparison:
 
     def _scopes(self) -> Iterator[Scope]:
         left, right = self.left, self.right
-        names: dict[int, dict[str, str]] = defaultdict(dict)
+        names: dict[tuple[int, int], dict[str, str]] = defaultdict(dict)
         for a, b in self.binding.forward.items():
-            names[left.scope_of[a]][left.name_of[a]] = right.name_of[b]
+            names[left.scope_of[a], right.scope_of[b]][left.name_of[a]] = right.name_of[b]
         meaning = {self.aliases[1].token(name)[0]: name for name in reversed(self.aliases[1].definitions)}
         for name in self.aliases[0].definitions:
             if (other := meaning.get(self.aliases[0].token(name)[0])) is not None:
-                names[0][name] = other
-        for scope in sorted(names):
-            first, last = left.scopes[scope]
-            yield Scope(first + 1, last + 1, names[scope])
+                names[0, 0][name] = other
+        for scope, other_scope in sorted(names):
+            (first, last), (right_first, right_last) = left.scopes[scope], right.scopes[other_scope]
+            yield Scope(first + 1, last + 1, right_first + 1, right_last + 1, names[scope, other_scope])
 
 
 def _likeness(a: tuple[str, str, int], b: tuple[str, str, int]) -> int:
