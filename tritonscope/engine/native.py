@@ -19,8 +19,11 @@ __all__ = [
     "assume_verified",
     "buffer_dbgs",
     "buffer_errs",
+    "can_fingerprint",
+    "fingerprint",
     "flush_dbgs",
     "flush_errs",
+    "operation_around",
     "unbuffer_dbgs",
     "unbuffer_errs",
 ]
@@ -31,7 +34,18 @@ _ERRS = "_ZN4llvm4errsEv"
 _DBGS = "_ZN4llvm4dbgsEv"
 _SET_BUFFERED = "_ZN4llvm11raw_ostream11SetBufferedEv"
 _SET_BUFFER_AND_MODE = "_ZN4llvm11raw_ostream16SetBufferAndModeEPcmNS0_10BufferKindE"
-_FUNCTIONS = (_REGISTER_PRINTER_OPTIONS, _PARSE_OPTIONS, _ERRS, _DBGS, _SET_BUFFERED, _SET_BUFFER_AND_MODE)
+_PARENT_OF_BLOCK = "_ZN4mlir5Block11getParentOpEv"
+_FINGERPRINT = "_ZN4mlir20OperationFingerPrintC1EPNS_9OperationEb"
+_FUNCTIONS = (
+    _REGISTER_PRINTER_OPTIONS,
+    _PARSE_OPTIONS,
+    _ERRS,
+    _DBGS,
+    _SET_BUFFERED,
+    _SET_BUFFER_AND_MODE,
+    _PARENT_OF_BLOCK,
+    _FINGERPRINT,
+)
 # Exported functions: dlsym's address of one less its value in the file is where the library lies in memory.
 _ANCHORS = ("PyInit_libtriton", "triton_amdgpu_compile")
 _OPTION = "mlir-print-assume-verified"
@@ -103,6 +117,26 @@ def flush_dbgs() -> bool:
 def unbuffer_dbgs() -> bool:
     """Write out what `buffer_dbgs` has kept back and write at once again; False where nothing is buffered."""
     return (_libtriton(), _DBGS) in _buffered and _unbuffer(_libtriton(), _DBGS)
+
+
+def can_fingerprint() -> bool:
+    """Whether `operation_around` and `fingerprint` may be called."""
+    return _functions(_libtriton()).keys() >= {_PARENT_OF_BLOCK, _FINGERPRINT}
+
+
+def operation_around(block: int) -> int | None:
+    """The address of the operation that the block at the address `block` lies in."""
+    call = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)(_functions(_libtriton())[_PARENT_OF_BLOCK])
+    operation: int | None = call(block)
+    return operation
+
+
+def fingerprint(operation: int) -> bytes:
+    """MLIR's own fingerprint of the operation at the address `operation`, and of all in it: equal while none changes."""
+    result = ctypes.create_string_buffer(64)  # it takes 20
+    prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_bool)
+    prototype(_functions(_libtriton())[_FINGERPRINT])(ctypes.addressof(result), operation, True)
+    return result.raw
 
 
 def _buffer(path: str, stream: str, size: int) -> bool:

@@ -23,6 +23,7 @@ from typing import Any
 
 from tritonscope.engine import native
 from tritonscope.engine.events import Events
+from tritonscope.engine.unchanged import Watch
 from tritonscope.ir.timing import Timing, parse_timing
 
 __all__ = ["NESTING", "PassFailed", "Pipeline", "Restart"]
@@ -108,6 +109,7 @@ class Pipeline:
         self.ptxas_log = ""
         self.in_step = False
         self.without_locations = False
+        self.watch = Watch()
 
     def begin(self, stage: str) -> None:
         """Enter a stage."""
@@ -208,7 +210,8 @@ class Pipeline:
                 raise Restart(name)
             if name == DEBUG_INFO_PASS and _triton_version() < (3, 5):
                 self.without_locations = True
-            report["raw"] = self.snapshot(report["number"], self.text_of(module), "mlir")
+            if not self.watch.unchanged(module):
+                report["raw"] = self.snapshot(report["number"], self.text_of(module), "mlir")
 
     # -- steps that are no passes
 
