@@ -20,6 +20,7 @@ COMMANDS = {
     "passes": ("tritonscope.cli.passes", "list the passes that ran: times, changes, operation counts"),
     "dump": ("tritonscope.cli.dump", "print the IR of a stage, or around a pass"),
     "grep": ("tritonscope.cli.grep", "search every stage and pass, and name the first where it appears"),
+    "diff": ("tritonscope.cli.diff", "show what a pass changed, or in what two captures differ"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }

@@ -1,0 +1,367 @@
+"""`tritonscope diff`: what a pass changed, and in what two captures or files differ."""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tritonscope import bundled_kernels
+from tritonscope.cli import terminal
+from tritonscope.errors import ExitCode, Missing, UsageError
+from tritonscope.ir.kinds import kind_of
+from tritonscope.ir.locations import strip_debug
+from tritonscope.model import Capture, PassRecord
+from tritonscope.store import layout, reader
+
+if TYPE_CHECKING:
+    from tritonscope.ir.diff import Diff
+
+__all__ = ["add_arguments", "run"]
+
+_DESCRIPTION = """Show what really changed: names, aliases, locations and indentation aside.
+
+  diff CAPTURE               what each pass changed, in numbers
+  diff CAPTURE --pass P      what that pass changed
+  diff CAPTURE --from P --to Q    what the passes from P to Q, both included, changed together
+  diff CAPTURE --stage S     what turned the stage before into S
+  diff A B                   stages and passes of two captures: identical, renamed only, or how many lines differ
+  diff A B --stage S         the text of a stage of both; --pass P: after that pass of both
+  diff FILE FILE             two files of TTIR, TTGIR, MLIR, LLVM IR, PTX, SASS or AMDGCN
+
+A line's first two characters say what it is: "- " gone, "+ " new, "!-" "!+" changed, "~-" "~+" only the layouts of its
+types differ, "<-" "->" moved. Lines that are the same but for names are counted and not shown."""
+
+_EPILOG = """examples:
+  tritonscope diff matmul --pass tritongpu-coalesce
+  tritonscope diff matmul --pass remove-layout-conversions#2 --side-by-side
+  tritonscope diff matmul/sm_90 matmul/sm_100
+  tritonscope diff matmul/sm_90 matmul/sm_100 --stage ttgir --stat
+  tritonscope diff before.ttgir after.ttgir --exit-code
+
+JSON: {left, right, stat: {unchanged, renamed, layout, changed, added, removed, moved}, hunks: [{left_start,
+right_start,
+lines: [{kind, left, right, text, marks: {left, right}, left_text?, other?}]}]}; of one capture alone {capture, passes:
+[{step, stage, pass, stat}]}; of two without --stage or --pass {left, right, steps: [{stage, pass, left_step,
+right_step, verdict: "identical"|"renamed"|"differs"|"only_left"|"only_right", stat}], first: null | {stage, pass}}.
+
+exit codes: 0 done; 1 with --exit-code where something differs; 2 wrong usage."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A text to compare, and what it is called."""
+
+    label: str
+    text: str
+    kind: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.description = _DESCRIPTION
+    parser.epilog = _EPILOG
+    parser.usage = "tritonscope diff A [B] [options]"
+    parser.add_argument("left", metavar="A", help="a capture, or a file")
+    parser.add_argument("right", metavar="B", nargs="?", help="another capture, or another file")
+    parser.add_argument("--pass", dest="step", metavar="P", help="a step, a name, or NAME#2 for its second run")
+    parser.add_argument("--from", dest="first", metavar="P", help="with --to: from the IR before this pass")
+    parser.add_argument("--to", dest="last", metavar="Q", help="with --from: to the IR after this pass")
+    parser.add_argument("--stage", metavar="S", help="a stage: source, ttir, ttgir, llir, ptx, sass, amdgcn")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--side-by-side", action="store_true", help="old on the left, new on the right")
+    form.add_argument("--stat", action="store_true", help="numbers only")
+    form.add_argument("--raw", action="store_true", help="as git shows it, names and all")
+    parser.add_argument("--context", type=_count, default=3, metavar="N", help="lines around a change (default: 3)")
+    parser.add_argument("--rename-registers", action="store_true", help="let the registers of SASS change names")
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 where something differs")
+    terminal.add_dumps_option(parser, short=False)
+    terminal.add_json_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print what differs; returns the exit code."""
+    if (args.first is None) != (args.last is None):
+        raise UsageError("--from and --to go together: name the first pass and the last")
+    if sum(value is not None for value in (args.step, args.first, args.stage)) > 1:
+        raise UsageError("--pass, --from with --to, and --stage exclude each other; give one of them")
+    files = [Path(name) for name in (args.left, args.right) if name is not None and Path(name).is_file()]
+    if len(files) == 2:
+        return _texts(_file(files[0]), _file(files[1]), args)
+    if files:
+        raise UsageError(f"{files[0]} is a file: give another file to compare it with")
+    left = _open(args.left, args)
+    if args.right is not None:
+        return _two_captures(left, _open(args.right, args), args)
+    if args.step is not None:
+        record = reader.find_step(left, args.step)
+        return _texts(_before(left, record), _after(left, record), args)
+    if args.first is not None:
+        return _texts(
+            _before(left, reader.find_step(left, args.first)), _after(left, reader.find_step(left, args.last)), args
+        )
+    if args.stage is not None:
+        return _texts(_stage(left, _stage_before(left, args.stage)), _stage(left, args.stage), args)
+    return _every_pass(left, args)
+
+
+def _open(name: str, args: argparse.Namespace) -> Capture:
+    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
+    if resolution.note:
+        terminal.say(resolution.note)
+    return resolution.capture
+
+
+# -- the two sides
+
+
+def _before(capture: Capture, record: PassRecord) -> Side:
+    kind = kind_of(reader.file_before(capture, record) or "x.mlir")
+    return Side(f"{capture.capture} before {record.step} {record.name}", reader.before(capture, record), kind)
+
+
+def _after(capture: Capture, record: PassRecord) -> Side:
+    kind = kind_of(reader.file_after(capture, record) or "x.mlir")
+    return Side(f"{capture.capture} after {record.step} {record.name}", reader.after(capture, record), kind)
+
+
+def _stage(capture: Capture, stage: str) -> Side:
+    found = reader.find_stage(capture, stage)
+    if found.lines is None:
+        raise UsageError(f"stage {stage} is a binary; compare its sass, or what went into it")
+    return Side(f"{capture.capture} {stage}", reader.stage_text(capture, stage), kind_of(found.file))
+
+
+def _stage_before(capture: Capture, stage: str) -> str:
+    names = [s.stage for s in capture.stages if s.lines is not None and s.stage not in ("python", "ast")]
+    reader.find_stage(capture, stage)
+    if stage not in names[1:]:
+        raise UsageError(f"nothing goes before stage {stage}; the first that something turned into is {names[1]}")
+    return names[names.index(stage) - 1]
+
+
+def _file(path: Path) -> Side:
+    try:
+        text = path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); give a file of IR") from error
+    return Side(str(path), text, kind_of(path.name))
+
+
+# -- one comparison of texts
+
+
+def _texts(left: Side, right: Side, args: argparse.Namespace) -> int:
+    from tritonscope.ir.diff import diff
+
+    kind = left.kind if left.kind == right.kind else "text"
+    a, b = strip_debug(left.text, left.kind), strip_debug(right.text, right.kind)
+    if args.raw:
+        return _raw(a, b, left.label, right.label, args)
+    found = diff(a, b, kind, rename_registers=args.rename_registers)
+    if args.json:
+        terminal.print_json({"left": left.label, "right": right.label, **found.to_json(args.context)})
+    elif args.stat:
+        _print_stat(found, left.label, right.label)
+    else:
+        from tritonscope.cli.diff_text import print_diff
+
+        print_diff(
+            found,
+            (left.label, right.label),
+            terminal.console(),
+            context=args.context,
+            side_by_side=args.side_by_side,
+        )
+    return ExitCode.DIFFERS if args.exit_code and found.stat.differs else ExitCode.DONE
+
+
+def _print_stat(found: "Diff", left: str, right: str) -> None:
+    from tritonscope.cli.diff_text import stat_text
+
+    console = terminal.console()
+    console.print(terminal.escape(f"{left} -> {right}: {stat_text(found.stat)}"), soft_wrap=True)
+
+
+def _raw(left: str, right: str, left_label: str, right_label: str, args: argparse.Namespace) -> int:
+    git = shutil.which("git")
+    if git is None:
+        raise Missing("--raw shows what git shows, and there is no git on PATH; install it, or leave --raw out")
+    with tempfile.TemporaryDirectory(prefix="tritonscope-") as folder:
+        for name, text in (("a", left), ("b", right)):
+            (Path(folder) / name).write_text(text, encoding="utf-8")
+        command = [
+            git,
+            "diff",
+            "--no-index",
+            "--histogram",
+            f"-U{args.context}",
+            "--no-ext-diff",
+            "--no-color",
+            "a",
+            "b",
+        ]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, encoding="utf-8", errors="replace")
+    body = "".join(line for line in done.stdout.splitlines(keepends=True)[4:])
+    if body:
+        sys.stdout.write(
+            f"--- {left_label}\n+++ {right_label}\n" + (terminal.escape(body) if terminal.is_terminal() else body)
+        )
+    return ExitCode.DIFFERS if args.exit_code and body else ExitCode.DONE
+
+
+# -- a whole capture, and two
+
+
+def _every_pass(capture: Capture, args: argparse.Namespace) -> int:
+    """A line for each pass that changed something."""
+    from rich.text import Text
+
+    from tritonscope.ir.diff import Stat, diff
+
+    rows: list[tuple[PassRecord, Stat, str]] = []
+    for record in capture.passes:
+        if not record.changed or record.file is None or "." in record.step:
+            continue
+        before, after = _before(capture, record), _after_or_none(capture, record)
+        if after is None or before.kind != after.kind:
+            continue
+        texts = strip_debug(before.text, before.kind), strip_debug(after.text, after.kind)
+        rows.append((record, diff(*texts, before.kind).stat, _operations(*texts, before.kind)))
+    if args.json:
+        passes = [
+            {"step": r.step, "stage": r.stage, "pass": r.name, "stat": _stat_json(stat), "operations": operations}
+            for r, stat, operations in rows
+        ]
+        terminal.print_json({"capture": capture.capture, "passes": passes})
+        return ExitCode.DIFFERS if args.exit_code and rows else ExitCode.DONE
+    console = terminal.console()
+    for record, stat, operations in rows:
+        line = Text(f"{record.step:>4}  {terminal.escape(record.stage):6}", style="dim")
+        line.append(terminal.escape(record.name), style="bold")
+        console.print(line, soft_wrap=True)
+        console.print(Text(terminal.escape(f"              {_counts(stat)}")), soft_wrap=True)
+        if operations:
+            console.print(Text(terminal.escape(f"              {operations}"), style="dim"), soft_wrap=True)
+    if not rows:
+        console.print("no pass changed anything")
+    return ExitCode.DIFFERS if args.exit_code and rows else ExitCode.DONE
+
+
+def _after_or_none(capture: Capture, record: PassRecord) -> Side | None:
+    return None if kind_of(record.file or "") == "binary" else _after(capture, record)
+
+
+def _operations(before: str, after: str, kind: str) -> str:
+    """Which kinds of operations there are more or fewer of, the most changed first."""
+    from tritonscope.ir.stats import op_counts
+
+    if kind not in ("mlir", "llir"):
+        return ""
+    a, b = op_counts(before, kind), op_counts(after, kind)
+    differing = sorted(
+        ((b[name] - a[name], name) for name in a | b if a[name] != b[name]), key=lambda item: (-abs(item[0]), item[1])
+    )
+    shown = [f"{count:+d} {name}" for count, name in differing[:8]]
+    return ", ".join([*shown, f"and {len(differing) - 8} more kinds"] if len(differing) > 8 else shown)
+
+
+def _counts(stat: Any) -> str:
+    parts = [f"{getattr(stat, name)} {name}" for name in ("changed", "layout", "added", "removed", "moved")]
+    return ", ".join(part for part in parts if not part.startswith("0 ")) or f"only names, {stat.renamed} lines"
+
+
+def _stat_json(stat: Any) -> dict[str, int]:
+    return {name: getattr(stat, name) for name in type(stat).__dataclass_fields__}
+
+
+def _two_captures(left: Capture, right: Capture, args: argparse.Namespace) -> int:
+    if args.first is not None:
+        raise UsageError("--from and --to are for one capture; of two, compare --pass or --stage")
+    if args.stage is not None:
+        return _texts(_stage(left, args.stage), _stage(right, args.stage), args)
+    if args.step is not None:
+        return _texts(
+            _after(left, reader.find_step(left, args.step)), _after(right, reader.find_step(right, args.step)), args
+        )
+    from tritonscope import pairing
+
+    rows = list(pairing.compare(left, right))
+    first = next((row for row in rows if row.pass_name and row.verdict not in ("identical", "renamed")), None)
+    if args.json:
+        terminal.print_json(
+            {
+                "left": left.capture,
+                "right": right.capture,
+                "steps": [row.to_json() for row in rows],
+                "first": first and {"stage": first.stage, "pass": first.pass_name},
+            }
+        )
+    else:
+        _print_table(left, right, rows, first)
+    differs = any(row.verdict not in ("identical", "renamed") for row in rows)
+    return ExitCode.DIFFERS if args.exit_code and differs else ExitCode.DONE
+
+
+def _print_table(left: Capture, right: Capture, rows: Iterable[Any], first: Any) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = terminal.console()
+    for sign, capture in (("---", left), ("+++", right)):
+        version = capture.versions.get("triton", "")
+        console.print(
+            Text(terminal.escape(f"{sign} {capture.capture}  triton {version}"), style="bold"), soft_wrap=True
+        )
+    console.print()
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name, justify in (("stage", "left"), ("---", "right"), ("+++", "right"), ("pass", "left"), ("", "left")):
+        table.add_column(name, justify=justify, no_wrap=name != "", overflow="fold")  # type: ignore[arg-type]
+    skipped = 0
+    for row in rows:
+        idle = row.left is not None and row.right is not None and not (row.left.changed or row.right.changed)
+        if row.pass_name and (idle or row.verdict == "identical"):
+            skipped += 1
+            continue
+        table.add_row(
+            terminal.escape(row.stage),
+            row.left.step if row.left else "",
+            row.right.step if row.right else "",
+            Text(terminal.escape(row.pass_name or ""), style="" if row.pass_name else "bold"),
+            _verdict(row),
+        )
+    console.print(table)
+    if skipped:
+        console.print(
+            Text(f"{skipped} passes that changed nothing, or left the same on both sides, are not listed", style="dim")
+        )
+    console.print()
+    if first is None:
+        console.print("The two never part but for names.")
+    else:
+        steps = f"step {first.left.step if first.left else '-'} and {first.right.step if first.right else '-'}"
+        console.print(
+            terminal.escape(f"They part at {first.pass_name} ({steps}, stage {first.stage})."), soft_wrap=True
+        )
+
+
+def _verdict(row: Any) -> str:
+    if row.verdict == "differs":
+        return _counts(row.stat)
+    return {
+        "identical": "identical",
+        "renamed": "renamed only",
+        "only_left": "only in ---",
+        "only_right": "only in +++",
+    }[row.verdict]
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return count
