@@ -72,8 +72,9 @@ class Results:
         shown = ", ".join(f"{key} {text(item)}" for key, item in details.items() if not isinstance(item, list))
         print(f"{name:52} {text(value):>10} {unit:8} {verdict:18} {shown}".rstrip(), flush=True)
 
-    def ratio(self, name: str, ours: list[float], plain: list[float], bar: float, **details: Any) -> None:
-        """Take in the ratio of two medians of seconds, and what it is made of."""
+    def ratio(self, name: str, pairs: list[tuple[float, float]], bar: float, **details: Any) -> None:
+        """Take in the ratio of the medians of (ours, plain) seconds, and what it is made of."""
+        ours, plain = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
         a, b = statistics.median(ours), statistics.median(plain)
         runs = {"ours_runs": rounded(ours), "plain_runs": rounded(plain)}
         self.add(name, a / b, "times", bar=bar, ours_s=a, plain_s=b, **details, **runs)
@@ -91,8 +92,7 @@ def warm(results: Results, repeats: int, folder: Path) -> dict[tuple[str, str], 
             child.plain(), child.capture()  # the first compile in a process pays for what later ones find ready
             pairs = [in_turns(index, child.capture, child.plain) for index in range(repeats)]
             recipes[kernel, target] = child.recipe
-        ours, plain = zip(*pairs, strict=True)
-        results.ratio(f"warm: capture / compile, {kernel} {target}", list(ours), list(plain), 1.6, aim=1.25)
+        results.ratio(f"warm: capture / compile, {kernel} {target}", pairs, 1.6, aim=1.25)
     return recipes
 
 
@@ -165,12 +165,10 @@ def cold(results: Results, repeats: int, folder: Path, recipe: Mapping[str, Any]
 
     ours(), plain()
     pairs = [in_turns(index, ours, plain) for index in range(repeats)]
-    results.ratio("cold: command / plain script, matmul sm_90", *map(list, zip(*pairs, strict=True)), bar=1.6)
+    results.ratio("cold: command / plain script, matmul sm_90", pairs, bar=1.6)
 
 
-def llvm_passes(
-    results: Results, repeats: int, folder: Path, case: tuple[str, str], recipe: Mapping[str, Any]
-) -> None:
+def llvm_passes(results: Results, repeats: int, folder: Path, case: tuple[str, str], recipe: Mapping[str, Any]) -> None:
     """`--llvm-passes` over Triton's own LLVM_IR_ENABLE_DUMP into a pipe that is read and thrown away; its size, too."""
     script = plain_script(folder, recipe)
     kept = folder / "llvm"
@@ -183,14 +181,12 @@ def llvm_passes(
     def plain() -> float:
         nonlocal raw
         with fresh(folder) as cache:
-            took, raw = drained(
-                [sys.executable, str(script)], TRITON_CACHE_DIR=str(cache), LLVM_IR_ENABLE_DUMP="1"
-            )
+            took, raw = drained([sys.executable, str(script)], TRITON_CACHE_DIR=str(cache), LLVM_IR_ENABLE_DUMP="1")
             return took
 
     pairs = [in_turns(index, ours, plain) for index in range(repeats)]
     name = " ".join(case)
-    results.ratio(f"LLVM passes: command / raw dump, {name}", *map(list, zip(*pairs, strict=True)), bar=1.3)
+    results.ratio(f"LLVM passes: command / raw dump, {name}", pairs, bar=1.3)
     capture = only_capture(kept)
     names = {record.file for record in capture.passes if record.method == "dumped" and record.stage in ("llir", "ptx")}
     passes = sum(size(Path(capture.path, file)) for file in names if file)
@@ -263,12 +259,15 @@ def reading(results: Results, repeats: int, folder: Path, captured: Path) -> Non
     source = Path(only_capture(captured).path)
     for number in range(200):
         shutil.copytree(source, many / source.parent.name / f"sm_90-{number:010x}")
-    ours, plain = [], []
-    for index in range(3 * repeats):
-        pair = in_turns(index, lambda: seconds(tool("--help")), lambda: seconds([sys.executable, "-c", "pass"]))
-        ours.append(pair[0])
-        plain.append(pair[1])
-    results.ratio("tritonscope --help / python -c pass", ours, plain, bar=3)
+
+    def ours() -> float:
+        return seconds(tool("--help"))
+
+    def plain() -> float:
+        return seconds([sys.executable, "-c", "pass"])
+
+    pairs = [in_turns(index, ours, plain) for index in range(3 * repeats)]
+    results.ratio("tritonscope --help / python -c pass", pairs, bar=3)
     listed = [seconds(tool("ls", "--dumps", str(many))) for _ in range(repeats)]
     results.add("ls over 200 captures", statistics.median(listed), "s", runs=rounded(listed))
 

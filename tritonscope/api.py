@@ -87,7 +87,9 @@ def _listen(
     output.touch()
     with (
         log.open("ab") as early,
-        Child(message, python=python, env=request.env, stdout=early, stderr=early, timeout=timeout, cancel=cancel) as child,
+        Child(
+            message, python=python, env=request.env, stdout=early, stderr=early, timeout=timeout, cancel=cancel
+        ) as child,
     ):
         for event in child:
             if event["event"] == "key":

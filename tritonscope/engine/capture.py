@@ -81,9 +81,7 @@ class Session:
         listen = NESTING
         dumping = os.environ.get("TRITONSCOPE_INTERCEPT") == "0"
         while True:
-            pipeline = Pipeline(
-                self.folder, self.events, listen, llvm_passes=self.request.llvm_passes, dumping=dumping
-            )
+            pipeline = Pipeline(self.folder, self.events, listen, llvm_passes=self.request.llvm_passes, dumping=dumping)
             try:
                 kernel = self.compile_with(pipeline)
             except Restart as restart:

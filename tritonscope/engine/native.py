@@ -132,7 +132,7 @@ def operation_around(block: int) -> int | None:
 
 
 def fingerprint(operation: int) -> bytes:
-    """MLIR's own fingerprint of the operation at the address `operation`, and of all in it: equal while none changes."""
+    """MLIR's own fingerprint of the operation at the address `operation` and of all in it: equal while none changes."""
     result = ctypes.create_string_buffer(64)  # it takes 20
     prototype = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_bool)
     prototype(_functions(_libtriton())[_FINGERPRINT])(ctypes.addressof(result), operation, True)

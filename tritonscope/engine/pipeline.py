@@ -1,9 +1,9 @@
 """Compile with Triton's own pipeline, one pass at a time, and say what each pass did.
 
-A backend's `compiler` module reaches the native compiler through its globals `ir`, `passes`, `llvm` and its own name. For
-the time of one compilation these are stand-ins: adding a pass to our pass manager only notes the call, and running the
-manager runs each noted pass in a native manager of its own. The artefacts are bit-identical to a plain compile's, and
-the pass that is slow, wrong or fails is known by name. No pass is listed here by hand.
+A backend's `compiler` module reaches the native compiler through its globals `ir`, `passes`, `llvm` and its own name.
+For the time of one compilation these are stand-ins: adding a pass to our pass manager only notes the call, and running
+the manager runs each noted pass in a native manager of its own. The artefacts are bit-identical to a plain compile's,
+and the pass that is slow, wrong or fails is known by name. No pass is listed here by hand.
 
 The compiler's own timing report shows which passes run others inside themselves. Their IR is only to be had from the
 compiler's own dump, which is switched on for those passes alone; a pass that turns out to need it without having been
@@ -40,7 +40,9 @@ NESTING = frozenset(
 )
 
 #: Calls that are no passes and yet turn one form into another; those that a Triton does not have are simply never seen.
-STEPS = frozenset({"to_module", "link_extern_libs", "optimize_module", "translate_to_asm", "assemble_amdgcn", "link_hsaco"})
+STEPS = frozenset(
+    {"to_module", "link_extern_libs", "optimize_module", "translate_to_asm", "assemble_amdgcn", "link_hsaco"}
+)
 
 #: Those of them whose result is worth a snapshot: the module as LLVM first saw it, and with the device library in it.
 SNAPSHOT_AFTER = frozenset({"to_module", "link_extern_libs"})
@@ -53,7 +55,7 @@ _PASS = re.compile(r"\A(?P<name>[^{]+)(?:\{(?P<options>.*)\})?\Z", re.DOTALL)
 
 
 #: Triton 3.4 cannot print the locations that this pass makes: it crashes, or does not end.
-DEBUG_INFO_PASS = "enable-line-info"
+DEBUG_INFO_PASS = "enable-line-info"  # noqa: S105 - a pass, not a password
 
 
 class PassFailed(Exception):
@@ -117,7 +119,7 @@ class Pipeline:
         self.events.send("begin", stage=stage)
 
     def snapshot(self, step: int, text: str, suffix: str) -> str | None:
-        """Write the IR after a step, unless it is to the letter what it was; the parent decides what counts as change."""
+        """Write the IR after a step unless it is to the letter what it was; the parent decides what counts as change."""
         if text == self.text:
             return None
         self.text = text
@@ -347,7 +349,7 @@ class _IrNamespace:
 
 
 class _Namespace:
-    """A native module, at any depth: what is given our pass manager is noted, a step is timed, the rest passes through."""
+    """A native module, at any depth: what gets our pass manager is noted, a step is timed, the rest passes through."""
 
     def __init__(self, real: Any, path: tuple[str, ...], pipeline: Pipeline) -> None:
         self._real = real

@@ -261,7 +261,9 @@ class Recorder:
             line=place.line if place else None,
             column=place.column if place else None,
             source_line=_source_line(place),
-            diagnostics=(noise.replace(printed_reproducer.text, "") if printed_reproducer else noise)[:MOST_DIAGNOSTICS],
+            diagnostics=(noise.replace(printed_reproducer.text, "") if printed_reproducer else noise)[
+                :MOST_DIAGNOSTICS
+            ],
             reproducer=self._reproducer(running, resources, message),
         )
 

@@ -1,8 +1,8 @@
 """Whether a pass left a module as it was, told without printing it. Runs in the child.
 
 MLIR has such a test itself, for printing after change only: a hash over every operation, its operands, types,
-attributes and location, by address, which takes a tenth of the time that printing takes. Triton does not offer it, so it
-is called by its symbol (see `native`); the module's address comes from Triton's own `Block.id` and MLIR's
+attributes and location, by address, which takes a tenth of the time that printing takes. Triton does not offer it, so
+it is called by its symbol (see `native`); the module's address comes from Triton's own `Block.id` and MLIR's
 `Block::getParentOp`, and no layout of anything in memory is assumed.
 """
 

@@ -44,7 +44,9 @@ def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
     except OSError as error:
         if error.errno not in errors.NO_ROOM:
             raise
-        events.send("error", kind="Missing", message=f"there is no room left on the disk ({error}); make some and run it again")
+        events.send(
+            "error", kind="Missing", message=f"there is no room left on the disk ({error}); make some and run it again"
+        )
     except Exception as error:
         traceback.print_exc()
         events.send("error", kind="ChildDied", message=f"the compiler process failed: {type(error).__name__}: {error}")
