@@ -143,11 +143,11 @@ class Capture:
     """One compilation on disk, read from capture.json or folded from the journal.
 
     `capture` is "kernel/target-id"; `path` the absolute folder; `key` Triton's own hash; `status` one of "ok",
-    "failed", "crashed", "timeout", "interrupted", "running"; `created` an ISO 8601 UTC time; `seconds` the wall time of
-    the whole compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata` Triton's
-    final metadata as it is; `resources` registers, spills, shared, stack and so on, each None where not known;
-    `versions` of python, triton, tritonscope and tools; `notes` what a reader should know (a fallback taken, a tool
-    missing).
+    "failed", "crashed", "timeout", "interrupted", "running"; `created` an ISO 8601 UTC time; `seconds` the wall time
+    of the whole compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata`
+    Triton's final metadata as it is; `resources` registers, spills, shared, stack and so on, each None where not
+    known; `versions` of python, triton, tritonscope and tools; `notes` what a reader should know (a fallback taken, a
+    tool missing).
     """
 
     capture: str

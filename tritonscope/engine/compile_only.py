@@ -87,7 +87,7 @@ def record(kernel: Any, target: GPUTarget, args: Sequence[Any], kwargs: Mapping[
     raise RuntimeError("this Triton did not compile the kernel through triton.compiler.compile")
 
 
-class _Stopped(Exception):  # noqa: N818 - no error: it carries what was recorded out of Triton's frames
+class _Stopped(Exception):
     def __init__(self, recorded: Recorded) -> None:
         self.recorded = recorded
 

@@ -61,7 +61,10 @@ def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]
     config = _config(loaded, request)
     asked = _asked_options(request.options, known_options)
     config_options = {name: value for name, value in config.items() if name in known_options}
-    spec_options = {**loaded.spec.get("options", {}), **loaded.spec.get("options_for", {}).get(request.target.backend, {})}
+    spec_options = {
+        **loaded.spec.get("options", {}),
+        **loaded.spec.get("options_for", {}).get(request.target.backend, {}),
+    }
     options = {**spec_options, **config_options, **asked}
 
     explicit = {

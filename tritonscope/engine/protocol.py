@@ -1,25 +1,33 @@
 """What the parent and the child say to each other.
 
-The parent starts the child with the number of a descriptor, to which the child writes one JSON object a line, and sends
-one request, a JSON object, on another. Standard output and error of the child belong to the kernel file and the
-compiler. Each line the child sends is an event; the parent adds the time and appends it to the journal, so the journal
-is the conversation, and a capture is what folding it gives (`store.journal.fold`).
+The parent starts the child with two descriptors: on one it sends a request, a JSON object on a line, and holds it open
+as long as it lives; on the other the child answers, one JSON object a line. Standard output and error of the child
+belong to the kernel file and the compiler. What the child says is an event; the parent adds the time, completes some
+(`engine.record`), and appends them to the journal, so that a capture is what folding the journal gives
+(`store.journal.fold`).
 
-Events, in the order in which they come; every one has "event", the rest of its keys are:
+The events of a capture, in the order in which they come; each has "event", the rest of its keys are:
 
-    request    (parent) capture format, request, command, created, versions {tritonscope, python}
-    loaded     versions {python, triton, ptxas, ..}, function, signature (the text that was used), options {..}, notes [..]
-    key        hash, components {..}, id
-    begin      stage                       the compiler enters a stage
-    pass_begin step, stage, name, options  a pass starts
-    pass       the fields of model.PassRecord: a pass has ended
-    stage      the fields of model.Stage: an artefact is on disk
-    metadata   metadata {..}               Triton's final metadata
-    resources  resources {..}
-    verified   verified {stage: same}      of --verify
-    note       text                        something a reader of the capture should know
-    failure    the fields of model.Failure
-    error      kind, message               a usage error or something missing: there is no capture
-    done       seconds                     the child has nothing more to say
-    end        (parent) status, seconds
+    request     (parent) format, request, command, created, versions
+    note        text                         something that a reader of the capture should know
+    loaded      versions, function, signature (that was used), options, notes
+    key         hash, components; the parent adds id
+    begin       stage                        the compiler enters a stage
+    pass_begin  step, stage, name, options, call (what adds the pass again), printed
+    pass        from the child: step, stage, name, options, ms, kind ("pass" or "step"), raw (the file with the text that
+                it left, None where that is what was there), printed (the span of descriptor 2's file that the compiler
+                wrote meanwhile), llvm_dump; in the journal: the fields of model.PassRecord
+    dumped      stage, first, printed, raw   without interception: the passes of a stage, as the compiler printed them
+    restart     reason                       the compilation begins anew; what came since "key" counts no more
+    stage       the fields of model.Stage: an artefact is on disk
+    metadata    metadata                     Triton's final metadata
+    resources   resources
+    failure     from the child: stage, step, error, message, printed, or a front-end error's fields; in the journal: the
+                fields of model.Failure
+    error       kind (a class of `errors`), message: a usage error, or something is missing
+    verified    (parent) verified            of --verify
+    done        seconds                      the child has nothing more to say
+    end         (parent) status, seconds
+
+Other requests than a capture are answered with "described", "plain", "replayed" or "failure", or "error".
 """

@@ -145,7 +145,7 @@ class Recorder:
         self._log_noise(items)
 
     def _take_dumped(self, event: dict[str, Any]) -> None:
-        """The passes of a stage as the compiler printed them: the module before each, so that the next says what it left.
+        """The passes of a stage as the compiler printed them: the module before each, so the next says what it left.
 
         Passes inside a pass cannot be told from the others here, and are listed like them.
         """

@@ -30,7 +30,8 @@ def run(message: Mapping[str, Any], events: Events) -> None:
         module = ir.parse_mlir_module(message["path"], context)
     except Exception as error:
         raise UsageError(
-            f"{message['path']} does not parse as IR of Triton {triton.__version__}: {error}; its diagnostics are above."
+            f"{message['path']} does not parse as IR of Triton {triton.__version__} ({error}); "
+            "replay it with the Triton that made it, --python PATH"
         ) from error
     module.context = context
     manager = ir.pass_manager(context)
@@ -53,7 +54,9 @@ def _function(libtriton: Any, path: list[str], version: str) -> Any:
     for name in path:
         value = getattr(value, name, None)
         if value is None:
-            raise Missing(f"Triton {version} has no pass {'.'.join(path)}; replay it with the Triton that made it, --python PATH.")
+            raise Missing(
+                f"Triton {version} has no pass {'.'.join(path)}; replay it with the Triton that made it, --python PATH"
+            )
     return value
 
 
