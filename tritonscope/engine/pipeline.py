@@ -119,7 +119,7 @@ class Pipeline:
         self.events.send("begin", stage=stage)
 
     def snapshot(self, step: int, text: str, suffix: str) -> str | None:
-        """Write the IR after a step unless it is to the letter what it was; the parent decides what counts as change."""
+        """Write the IR after a step unless it is to the letter what it was; what counts as change is the parent's."""
         if text == self.text:
             return None
         self.text = text

@@ -14,7 +14,7 @@ The events of a capture, in the order in which they come; each has "event", the 
     key         hash, components; the parent adds id
     begin       stage                        the compiler enters a stage
     pass_begin  step, stage, name, options, call (what adds the pass again), printed
-    pass        from the child: step, stage, name, options, ms, kind ("pass" or "step"), raw (the file with the text that
+    pass        from the child: step, stage, name, options, ms, kind ("pass" or "step"), raw (a file with the text that
                 it left, None where that is what was there), printed (the span of descriptor 2's file that the compiler
                 wrote meanwhile), llvm_dump; in the journal: the fields of model.PassRecord
     dumped      stage, first, printed, raw   without interception: the passes of a stage, as the compiler printed them
