@@ -83,6 +83,8 @@ _ONE_ATTRIBUTE = re.compile(rf"[#!]{_MLIR_ALIAS}\.[\w$.]+<{_BRACED}>", re.ASCII)
 _MLIR_DEFINITION = re.compile(rf"([#!]{_MLIR_ALIAS}) = (.*)", re.ASCII)
 _LAYOUT = re.compile(r"#(?:ttg|ttng|gluon|triton_gpu|triton_nvidia_gpu|amdg|amdgpu|proton\w*)\.(\w+)", re.ASCII)
 _MEMORY_SPACES = {"shared_memory", "tensor_memory"}
+_QUOTED = re.compile(f"({_STRING})")
+_SPACES = re.compile(r"\s+")
 _COUNT = re.compile(r":(\d+)")
 
 _LLVM = re.compile(rf'(%"[^"]*"|{_STRING}|%[\w$.\-]+|!\d+|#\d+)', re.ASCII)
@@ -99,6 +101,8 @@ _HINT = re.compile(r"^[%^!#$.L_]*(.*?)[_.]?\d*(?:#\d+)?$")
 
 def hint_of(name: str) -> str:
     """What `name` says about its value besides its number: "acc" for "%acc_12", "" for "%12"."""
+    if name.startswith("/*"):
+        return ""
     match = _HINT.match(name)
     return match[1] if match else name
 
@@ -364,7 +368,11 @@ class _Opaque:
 
 def _squeezed(line: str) -> str:
     """`line` without indentation, and with the padding of its columns as one space; strings stay as they are."""
-    return line.strip() if '"' in line else " ".join(line.split())
+    if '"' not in line:
+        return " ".join(line.split())
+    parts = _QUOTED.split(line.strip())
+    parts[::2] = [_SPACES.sub(" ", part) for part in parts[::2]]
+    return "".join(parts)
 
 
 _EMPTY = Tokens("", "")

@@ -16,7 +16,7 @@ __all__ = ["Levels", "coarse_keys", "deep_keys", "operation_of", "paired_keys"]
 #: Keys of all lines, left and right, the finest first.
 Levels = list[tuple[Sequence[int], Sequence[int]]]
 
-_OPERATION = re.compile(r'(?:[^"=]*? = )?(?:@\S+ )?"?([\w.$]+)')
+_OPERATION = re.compile(r'(?:/\*\x01 )?(?:[^"=]*? = )?(?:@\S+ )?"?([\w.$]+)')
 
 
 def operation_of(template: str) -> str:

@@ -51,7 +51,7 @@ def bind(left: Side, right: Side, pairs: Mapping[int, int], ssa: bool) -> Bindin
         for (value, other), _ in votes.most_common():
             binding.add(value, other)
     for a, b in pairs.items():
-        if left.strict[a] == right.strict[b]:
+        if left.loose[a] == right.loose[b]:
             for value, other in zip(left.ids[a], right.ids[b], strict=True):
                 if not left.defined[value] and not right.defined[other]:
                     binding.add(value, other)
