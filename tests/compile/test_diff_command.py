@@ -149,6 +149,24 @@ def test_a_capture_alone_gives_a_line_a_changed_pass(run, dumps):
     )
 
 
+def test_a_conversion_is_shown_by_line_of_python(run, dumps):
+    capture = named(dumps, 8)
+    done = run(capture.capture, "--pass", "convert-triton-gpu-to-llvm", "--json")
+    lines = json.loads(done.stdout)["lines"]
+    source = reader.stage_text(capture, "python").splitlines()
+    (dot,) = [line for line in lines if line["line"] and "tl.dot(" in source[line["line"] - 1]]
+    assert "ttng.warp_group_dot" in dot["left"]
+    assert "ttng.warp_group_dot" not in dot["right"]
+    assert any(name.startswith("nvg.wgmma") for name in dot["right"])
+    # Every operation of either side is there once.
+    record = reader.find_step(capture, "convert-triton-gpu-to-llvm")
+    for side, operations in (("left", record.ops_before), ("right", record.ops_after)):
+        assert sum(sum(line[side].values()) for line in lines) == operations
+    shown = run(capture.capture, "--stage", "llir").stdout
+    assert "acc = tl.dot(a_tile, b_tile, acc)" in shown
+    assert run(capture.capture, "--stage", "ptx").returncode == 2
+
+
 @pytest.mark.parametrize("columns", [60, 100, 200])
 def test_side_by_side_keeps_its_columns_whatever_the_length_of_lines(columns, dumps):
     import os

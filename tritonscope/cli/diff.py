@@ -5,8 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,10 @@ from tritonscope.model import Capture, PassRecord
 from tritonscope.store import layout, reader
 
 if TYPE_CHECKING:
-    from tritonscope.ir.diff import Diff
+    from rich.text import Text
+
+    from tritonscope.ir.diff import Diff, Stat
+    from tritonscope.ir.summary import Summary
 
 __all__ = ["add_arguments", "run"]
 
@@ -34,7 +37,8 @@ _DESCRIPTION = """Show what really changed: names, aliases, locations and indent
   diff FILE FILE             two files of TTIR, TTGIR, MLIR, LLVM IR, PTX, SASS or AMDGCN
 
 A line's first two characters say what it is: "- " gone, "+ " new, "!-" "!+" changed, "~-" "~+" only the layouts of its
-types differ, "<-" "->" moved. Lines that are the same but for names are counted and not shown."""
+types differ, "<-" "->" moved. Lines that are the same but for names are counted and not shown. A pass that turns one
+dialect into another is shown by line of Python. Of a capture alone, operations: -gone +new !changed >moved ~layouts."""
 
 _EPILOG = """examples:
   tritonscope diff matmul --pass tritongpu-coalesce
@@ -44,12 +48,16 @@ _EPILOG = """examples:
   tritonscope diff before.ttgir after.ttgir --exit-code
 
 JSON: {left, right, stat: {unchanged, renamed, layout, changed, added, removed, moved}, hunks: [{left_start,
-right_start,
-lines: [{kind, left, right, text, marks: {left, right}, left_text?, other?}]}]}; of one capture alone {capture, passes:
-[{step, stage, pass, stat}]}; of two without --stage or --pass {left, right, steps: [{stage, pass, left_step,
-right_step, verdict: "identical"|"renamed"|"differs"|"only_left"|"only_right", stat}], first: null | {stage, pass}}.
+right_start, lines: [{kind, left, right, text, marks: {left, right}, left_text?, other?}]}]};
+where one dialect became another {left, right, lines: [{file, line, left: {operation: count}, right}]};
+of one capture alone {capture, passes: [{step, stage, pass, stat, gone: {operation: count}, new, changed, moved,
+layouts}]};
+of two without --stage or --pass {left, right, steps: [{stage, pass, left_step, right_step, verdict:
+"identical"|"renamed"|"differs"|"only_left"|"only_right", stat}], first: null | {stage, pass}}.
 
 exit codes: 0 done; 1 with --exit-code where something differs; 2 wrong usage."""
+
+_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -99,14 +107,26 @@ def run(args: argparse.Namespace) -> int:
         return _two_captures(left, _open(args.right, args), args)
     if args.step is not None:
         record = reader.find_step(left, args.step)
-        return _texts(_before(left, record), _after(left, record), args)
+        return _texts(_before(left, record), _after(left, record), args, left)
     if args.first is not None:
-        return _texts(
-            _before(left, reader.find_step(left, args.first)), _after(left, reader.find_step(left, args.last)), args
-        )
+        first, last = reader.find_step(left, args.first), reader.find_step(left, args.last)
+        return _texts(_before(left, first), _after(left, last), args, left)
     if args.stage is not None:
-        return _texts(_stage(left, _stage_before(left, args.stage)), _stage(left, args.stage), args)
+        return _into_stage(left, args)
     return _every_pass(left, args)
+
+
+def _into_stage(capture: Capture, args: argparse.Namespace) -> int:
+    before, after = _stage(capture, _stage_before(capture, args.stage)), _stage(capture, args.stage)
+    if args.stage == "llir":
+        # The stage's own text is LLVM's; what the passes made of TTGIR is the module that went into LLVM.
+        after = _before(capture, reader.find_step(capture, "llvm.to_module"))
+    if before.kind != after.kind:
+        raise UsageError(
+            f"{before.kind} and {after.kind} are different languages; compare stage {args.stage} of two captures, "
+            f"or read it with `tritonscope dump {capture.capture} {args.stage}`"
+        )
+    return _texts(before, after, args, capture)
 
 
 def _open(name: str, args: argparse.Namespace) -> Capture:
@@ -155,13 +175,19 @@ def _file(path: Path) -> Side:
 # -- one comparison of texts
 
 
-def _texts(left: Side, right: Side, args: argparse.Namespace) -> int:
+def _texts(left: Side, right: Side, args: argparse.Namespace, capture: Capture | None = None) -> int:
+    """Compare two texts; of one `capture`, a conversion from a dialect to another is shown by source line."""
     from tritonscope.ir.diff import diff
 
     kind = left.kind if left.kind == right.kind else "text"
     a, b = strip_debug(left.text, left.kind), strip_debug(right.text, right.kind)
     if args.raw:
         return _raw(a, b, left.label, right.label, args)
+    if capture is not None and kind == "mlir" and not args.stat and not args.side_by_side:
+        from tritonscope.cli import conversion
+
+        if conversion.is_conversion(a, b):
+            return _by_line(left, right, capture, args)
     found = diff(a, b, kind, rename_registers=args.rename_registers)
     if args.json:
         terminal.print_json({"left": left.label, "right": right.label, **found.to_json(args.context)})
@@ -178,6 +204,23 @@ def _texts(left: Side, right: Side, args: argparse.Namespace) -> int:
             side_by_side=args.side_by_side,
         )
     return ExitCode.DIFFERS if args.exit_code and found.stat.differs else ExitCode.DONE
+
+
+def _by_line(left: Side, right: Side, capture: Capture, args: argparse.Namespace) -> int:
+    from tritonscope.cli import conversion
+
+    if args.json:
+        lines = conversion.by_line_json(left.text, right.text)
+        terminal.print_json({"left": left.label, "right": right.label, "lines": lines})
+    else:
+        python = reader.stage_text(capture, "python").splitlines() if _has_stage(capture, "python") else []
+        sources = {str(capture.request.get("kernel", {}).get("path")): python}
+        conversion.print_by_line(left.text, right.text, (left.label, right.label), sources, terminal.console())
+    return ExitCode.DIFFERS if args.exit_code else ExitCode.DONE
+
+
+def _has_stage(capture: Capture, name: str) -> bool:
+    return any(stage.stage == name for stage in capture.stages)
 
 
 def _print_stat(found: "Diff", left: str, right: str) -> None:
@@ -218,64 +261,62 @@ def _raw(left: str, right: str, left_label: str, right_label: str, args: argpars
 
 
 def _every_pass(capture: Capture, args: argparse.Namespace) -> int:
-    """A line for each pass that changed something."""
-    from rich.text import Text
+    """A line for each pass that changed something, by what happened to operations."""
+    from tritonscope.ir.diff import diff
+    from tritonscope.ir.summary import summarise
 
-    from tritonscope.ir.diff import Stat, diff
-
-    rows: list[tuple[PassRecord, Stat, str]] = []
+    found = []
     for record in capture.passes:
-        if not record.changed or record.file is None or "." in record.step:
+        if not record.changed or record.file is None or "." in record.step or kind_of(record.file) == "binary":
             continue
-        before, after = _before(capture, record), _after_or_none(capture, record)
-        if after is None or before.kind != after.kind:
-            continue
-        texts = strip_debug(before.text, before.kind), strip_debug(after.text, after.kind)
-        rows.append((record, diff(*texts, before.kind).stat, _operations(*texts, before.kind)))
+        before, after = _before(capture, record), _after(capture, record)
+        if before.kind == after.kind:
+            texts = strip_debug(before.text, before.kind), strip_debug(after.text, after.kind)
+            difference = diff(*texts, before.kind)
+            found.append((record, difference.stat, summarise(difference)))
     if args.json:
         passes = [
-            {"step": r.step, "stage": r.stage, "pass": r.name, "stat": _stat_json(stat), "operations": operations}
-            for r, stat, operations in rows
+            {"step": r.step, "stage": r.stage, "pass": r.name, "stat": _stat_json(stat), **asdict(numbers)}
+            for r, stat, numbers in found
         ]
         terminal.print_json({"capture": capture.capture, "passes": passes})
-        return ExitCode.DIFFERS if args.exit_code and rows else ExitCode.DONE
-    console = terminal.console()
-    for record, stat, operations in rows:
-        line = Text(f"{record.step:>4}  {terminal.escape(record.stage):6}", style="dim")
-        line.append(terminal.escape(record.name), style="bold")
-        console.print(line, soft_wrap=True)
-        console.print(Text(terminal.escape(f"              {_counts(stat)}")), soft_wrap=True)
-        if operations:
-            console.print(Text(terminal.escape(f"              {operations}"), style="dim"), soft_wrap=True)
-    if not rows:
-        console.print("no pass changed anything")
-    return ExitCode.DIFFERS if args.exit_code and rows else ExitCode.DONE
+    else:
+        console = terminal.console()
+        for record, stat, numbers in found:
+            console.print(_pass_line(record, stat, numbers), soft_wrap=True)
+        if not found:
+            console.print("no pass changed anything")
+    return ExitCode.DIFFERS if args.exit_code and found else ExitCode.DONE
 
 
-def _after_or_none(capture: Capture, record: PassRecord) -> Side | None:
-    return None if kind_of(record.file or "") == "binary" else _after(capture, record)
+def _pass_line(record: PassRecord, stat: "Stat", numbers: "Summary") -> "Text":
+    from rich.text import Text
+
+    line = Text(f"{record.step:>4}  {terminal.escape(record.stage):6}", style="dim")
+    line.append(terminal.escape(record.name), style="bold not dim")
+    signs = (("-", numbers.gone), ("+", numbers.new), ("!", numbers.changed), (">", numbers.moved))
+    parts = [f"{sign}{count} {name}" for sign, counts in signs for name, count in _most(counts)]
+    if numbers.layouts:
+        parts.append(f"~{numbers.layouts} layouts")
+    if not parts:
+        parts.append("attributes only" if stat.differs else f"names only, {stat.renamed} lines")
+    line.append(terminal.escape(f"  {', '.join(parts)}"), style="not dim")
+    return line
 
 
-def _operations(before: str, after: str, kind: str) -> str:
-    """Which kinds of operations there are more or fewer of, the most changed first."""
-    from tritonscope.ir.stats import op_counts
-
-    if kind not in ("mlir", "llir"):
-        return ""
-    a, b = op_counts(before, kind), op_counts(after, kind)
-    differing = sorted(
-        ((b[name] - a[name], name) for name in a | b if a[name] != b[name]), key=lambda item: (-abs(item[0]), item[1])
-    )
-    shown = [f"{count:+d} {name}" for count, name in differing[:8]]
-    return ", ".join([*shown, f"and {len(differing) - 8} more kinds"] if len(differing) > 8 else shown)
+def _most(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The most frequent by name, and the rest together."""
+    items = list(counts.items())
+    rest = sum(count for _, count in items[_MOST_NAMES:])
+    return items[:_MOST_NAMES] + ([("others", rest)] if rest else [])
 
 
-def _counts(stat: Any) -> str:
+def _counts(stat: "Stat") -> str:
     parts = [f"{getattr(stat, name)} {name}" for name in ("changed", "layout", "added", "removed", "moved")]
     return ", ".join(part for part in parts if not part.startswith("0 ")) or f"only names, {stat.renamed} lines"
 
 
-def _stat_json(stat: Any) -> dict[str, int]:
+def _stat_json(stat: "Stat") -> dict[str, int]:
     return {name: getattr(stat, name) for name in type(stat).__dataclass_fields__}
 
 
