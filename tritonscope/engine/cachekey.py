@@ -6,6 +6,7 @@ a Triton that hashes in another way costs detail, never truth.
 
 import hashlib
 import platform
+import sys
 import threading
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -22,9 +23,19 @@ def hash_ahead() -> threading.Thread:
 
     Triton keeps the result, so that the compilation has it at once.
     """
-    thread = threading.Thread(target=_triton_key_function(), daemon=True)
+    thread = threading.Thread(target=_hash, daemon=True)
     thread.start()
     return thread
+
+
+def _hash() -> None:
+    """Hash now, and do not wait 5 ms, Python's default, for the interpreter lock after each megabyte."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.0001)
+    try:
+        _triton_key_function()()
+    finally:
+        sys.setswitchinterval(before)
 
 
 def components(src: Any, backend: Any, options: Any, env_vars: Mapping[str, str] | None = None) -> dict[str, Any]:

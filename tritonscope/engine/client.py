@@ -10,9 +10,8 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from tritonscope.errors import UsageError
 
@@ -50,8 +49,7 @@ class Cancel:
         os.close(self._writer)
 
 
-@dataclass(frozen=True)
-class Ended:
+class Ended(NamedTuple):
     """How a child ended: `how` is "exited", "crashed", "timeout" or "interrupted"; `message` says it in a clause."""
 
     how: str
