@@ -40,6 +40,8 @@ def bind(left: Side, right: Side, pairs: Mapping[int, int], ssa: bool) -> Bindin
     binding = Binding()
     if ssa:
         for a, b in sorted(pairs.items()):
+            if not (left.results[a] or left.inner[a]) or not (right.results[b] or right.inner[b]):
+                continue
             for value, other in definitions(left, a, right, b, binding):
                 binding.add(value, other)
     else:
