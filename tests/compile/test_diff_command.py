@@ -138,6 +138,21 @@ def test_pipelines_of_two_targets_are_paired_by_name_and_order(run, dumps):
     assert both == sorted(both, key=lambda pair: int(pair[0])) == sorted(both, key=lambda pair: int(pair[1]))
 
 
+def test_a_pass_of_two_captures_is_found_by_name_and_order_not_by_number(run, dumps):
+    captures, _ = reader.list_captures(dumps)
+    left, right = named(dumps, 8), next(c for c in captures if c.target == "gfx942")
+    step = [p for p in left.passes if p.name == "tritongpu-remove-layout-conversions"][-1].step
+    done = run(left.capture, right.capture, "--pass", step, "--json")
+    found = json.loads(done.stdout)
+    assert found["left"].endswith(f"after {step} tritongpu-remove-layout-conversions")
+    theirs = re.search(r"after (\d+) tritongpu-remove-layout-conversions$", found["right"])
+    assert theirs is not None
+    assert theirs[1] != step
+    absent = run(left.capture, right.capture, "--pass", "triton-nvidia-gpu-fence-insertion")
+    assert absent.returncode == 2
+    assert "has no pass that stands where" in absent.stderr
+
+
 def test_a_capture_alone_gives_a_line_a_changed_pass(run, dumps):
     capture = named(dumps, 8)
     done = run(capture.capture, "--json")

@@ -326,9 +326,8 @@ def _two_captures(left: Capture, right: Capture, args: argparse.Namespace) -> in
     if args.stage is not None:
         return _texts(_stage(left, args.stage), _stage(right, args.stage), args)
     if args.step is not None:
-        return _texts(
-            _after(left, reader.find_step(left, args.step)), _after(right, reader.find_step(right, args.step)), args
-        )
+        record = reader.find_step(left, args.step)
+        return _texts(_after(left, record), _after(right, _counterpart(left, right, record)), args)
     from tritonscope import pairing
 
     rows = list(pairing.compare(left, right))
@@ -346,6 +345,28 @@ def _two_captures(left: Capture, right: Capture, args: argparse.Namespace) -> in
         _print_table(left, right, rows, first)
     differs = any(row.verdict not in ("identical", "renamed") for row in rows)
     return ExitCode.DIFFERS if args.exit_code and differs else ExitCode.DONE
+
+
+def _counterpart(left: Capture, right: Capture, record: PassRecord) -> PassRecord:
+    """The pass of `right` that stands where `record` does in `left`, by name and order."""
+    from tritonscope import pairing
+
+    if "." in record.step:
+        outer = _counterpart(left, right, reader.find_step(left, record.step.partition(".")[0]))
+        same = [
+            p for p in left.passes if p.step.startswith(f"{record.step.partition('.')[0]}.") and p.name == record.name
+        ]
+        theirs = [p for p in right.passes if p.step.startswith(f"{outer.step}.") and p.name == record.name]
+        if same.index(record) < len(theirs):
+            return theirs[same.index(record)]
+    else:
+        for a, b in pairing.pair(left, right):
+            if a == record and b is not None:
+                return b
+    raise UsageError(
+        f"{right.capture} has no pass that stands where {record.step} {record.name} does; "
+        f"`tritonscope diff {left.capture} {right.capture}` lists both pipelines"
+    )
 
 
 def _print_table(left: Capture, right: Capture, rows: Iterable[Any], first: Any) -> None:
