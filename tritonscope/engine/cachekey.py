@@ -6,36 +6,13 @@ a Triton that hashes in another way costs detail, never truth.
 
 import hashlib
 import platform
-import sys
-import threading
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 from tritonscope.cachekey import combine_function
+from tritonscope.engine import triton_hash
 
-__all__ = ["components", "environment", "hash_ahead"]
-
-
-@cache
-def hash_ahead() -> threading.Thread:
-    """Let a thread hash Triton's own files, a third of a second for its library; `components` waits for it.
-
-    Triton keeps the result, so that the compilation has it at once.
-    """
-    thread = threading.Thread(target=_hash, daemon=True)
-    thread.start()
-    return thread
-
-
-def _hash() -> None:
-    """Hash now, and do not wait 5 ms, Python's default, for the interpreter lock after each megabyte."""
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(0.0001)
-    try:
-        _triton_key_function()()
-    finally:
-        sys.setswitchinterval(before)
+__all__ = ["components", "environment"]
 
 
 def components(src: Any, backend: Any, options: Any, env_vars: Mapping[str, str] | None = None) -> dict[str, Any]:
@@ -53,7 +30,7 @@ def components(src: Any, backend: Any, options: Any, env_vars: Mapping[str, str]
     environment = dict(get_cache_invalidating_env_vars() if env_vars is None else env_vars)
     hook = getattr(knobs.runtime, "add_stages_inspection_hook", None)
     stages_hook = hook()[0] if hook is not None else ""
-    triton_text, backend_text = _triton_key(), backend.hash()
+    triton_text, backend_text = triton_hash.get(), backend.hash()
     key = f"{triton_text}-{src.hash()}-{backend_text}-{options.hash()}-{sorted(environment.items())!s}{stages_hook}"
 
     notes: list[str] = []
@@ -88,18 +65,6 @@ def environment() -> dict[str, str]:
     return versions
 
 
-def _triton_key() -> str:
-    hash_ahead().join()
-    return str(_triton_key_function()())
-
-
-def _triton_key_function() -> Any:
-    from triton.compiler import compiler
-    from triton.runtime import cache as module
-
-    return module.triton_key if hasattr(module, "triton_key") else compiler.triton_key
-
-
 def _triton(text: str, notes: list[str]) -> dict[str, Any]:
     import triton
 
@@ -128,7 +93,7 @@ def _hashed_modules() -> Iterator[str]:
         for module in pkgutil.walk_packages([str(root / name)], prefix=f"triton.{name}."):
             yield module.name
 
-    yield _triton_key_function().__module__
+    yield triton_hash.function().__module__
     yield from below("compiler")
     yield from below("backends")
     yield "triton._C.libtriton"

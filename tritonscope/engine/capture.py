@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from tritonscope.engine import binary, frontend
+from tritonscope.engine import binary, frontend, triton_hash
 from tritonscope.engine.compile_only import compile_only_driver
 from tritonscope.engine.events import Events
 from tritonscope.engine.failures import front_end_failure
@@ -114,6 +114,7 @@ class Session:
         with (
             _replaced(compiler, "make_backend", self.watching_backend(compiler.make_backend, pipeline)),
             _replaced(self.built.src, "make_ir", self.watching_source(self.built.src.make_ir, pipeline)),
+            triton_hash.in_use(),
             pipeline.intercepting(module, NATIVE_PART.get(target.backend, target.backend)),
             compile_only_driver(target),
         ):

@@ -118,9 +118,9 @@ def _capture(message: Mapping[str, Any], events: Events) -> None:
 def _prepare() -> tuple[Any, Any]:
     """What a capture needs whatever is captured: our modules, and Triton's hash, which goes on in a thread."""
     _import_triton()
-    from tritonscope.engine import cachekey
+    from tritonscope.engine import triton_hash
 
-    cachekey.hash_ahead()
+    triton_hash.ahead()
     return _needs_triton("tritonscope.engine.loader"), importlib.import_module("tritonscope.engine.capture")
 
 
