@@ -39,7 +39,10 @@ def test_tritons_own_cache_is_neither_used_nor_polluted(tmp_path, monkeypatch):
 
     home = tmp_path / "home"
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("TRITON_CACHE_DIR", str(home / "cache"))
     made = api.capture(request_for("matmul", "sm_90"), tmp_path / "dumps", python=sys.executable, command=[])
     assert made.status == "ok"
-    assert not home.exists()
+    # Our own note of what Triton's files hash to is all that may lie there.
+    written = {path.parent.relative_to(home).as_posix() for path in home.rglob("*") if path.is_file()}
+    assert written <= {".cache/tritonscope"}
