@@ -126,9 +126,15 @@ def test_ctrl_c_leaves_no_process_and_a_readable_capture(tmp_path):
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGKILL])
 def test_a_parent_that_is_killed_takes_its_child_with_it(signal_, tmp_path):
     process, child = start_hanging(tmp_path)
+    environment = Path(f"/proc/{child}/environ").read_bytes().split(b"\0")
+    (private,) = [
+        Path(v.decode().partition("=")[2]) for v in environment if v.startswith(b"TRITONSCOPE_PRIVATE_FOLDER=")
+    ]
+    assert private.is_dir()
     process.send_signal(signal_)
     process.communicate(timeout=60)
     assert ends(child)
+    assert not private.exists()
     (capture,), _ = reader.list_captures(tmp_path / "dumps")
     assert capture.status == "interrupted"
     assert "llir" in [s.stage for s in capture.stages]

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from tritonscope.engine.protocol import PRIVATE_FOLDER
 from tritonscope.errors import UsageError
 
 __all__ = ["CLEARED", "Cancel", "Child", "Ended", "head_start"]
@@ -239,7 +240,7 @@ def child_environment(inherited: Mapping[str, str], asked: Mapping[str, str], ca
     """The child's environment: what is inherited less what steers compilers, plus what --env asked for."""
     kept = {name: value for name, value in inherited.items() if not name.startswith(CLEARED)}
     # The compiler leaves files behind when it fails: in a folder that goes with the child.
-    return {**kept, "TRITON_CACHE_DIR": cache, "TMPDIR": cache, "PYTHONUNBUFFERED": "1", **asked}
+    return {**kept, "TRITON_CACHE_DIR": cache, "TMPDIR": cache, "PYTHONUNBUFFERED": "1", **asked, PRIVATE_FOLDER: cache}
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -31,3 +31,8 @@ The events of a capture, in the order in which they come; each has "event", the 
 
 Other requests than a capture are answered with "described", "plain", "replayed" or "failure", or "error".
 """
+
+__all__ = ["PRIVATE_FOLDER"]
+
+#: The variable that tells the child which folder is its own: for Triton's cache, and for temporary files.
+PRIVATE_FOLDER = "TRITONSCOPE_PRIVATE_FOLDER"

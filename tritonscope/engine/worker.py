@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -15,6 +16,7 @@ from typing import Any
 
 from tritonscope import errors
 from tritonscope.engine.events import Events
+from tritonscope.engine.protocol import PRIVATE_FOLDER
 from tritonscope.model import KernelRef, Request, Target
 
 __all__ = ["main"]
@@ -33,7 +35,8 @@ def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
         with suppress(errors.Missing):  # it will be missing, and said to be, when it is asked for
             _prepare()
     line = requests.readline()
-    if not line:  # the parent has no use for us
+    if not line:  # the parent has no use for us, or is gone
+        _remove_private_folder()
         return 0
     message = json.loads(line)
     threading.Thread(target=_die_with_parent, args=(requests,), daemon=True).start()
@@ -56,7 +59,13 @@ def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
 def _die_with_parent(requests: Any) -> None:
     """The parent keeps the request's descriptor open as long as it lives; at its end, so is ours and our tools'."""
     requests.read()
+    _remove_private_folder()
     os.killpg(os.getpgid(0), signal.SIGKILL)
+
+
+def _remove_private_folder() -> None:
+    """What the parent made for us to write to, and can no longer remove."""
+    shutil.rmtree(os.environ[PRIVATE_FOLDER], ignore_errors=True)
 
 
 def request_from_json(data: Mapping[str, Any]) -> Request:
