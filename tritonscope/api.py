@@ -4,19 +4,20 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tritonscope import __version__, errors
+from tritonscope.calls import CallArgument, Tensor
 from tritonscope.engine.client import CLEARED, Cancel, Child, Ended
 from tritonscope.engine.record import COMPILER_OUTPUT, Recorder
 from tritonscope.engine.verify import compare
-from tritonscope.model import Capture, KernelRef, Request, to_json
+from tritonscope.model import Capture, KernelRef, Request, Target, to_json
 from tritonscope.store import reader
 from tritonscope.store.writer import CaptureWriter
 
-__all__ = ["capture", "capture_id", "describe"]
+__all__ = ["capture", "capture_id", "describe", "error_from", "specialize"]
 
 
 def capture(
@@ -145,6 +146,46 @@ def describe(
     raise errors.ChildDied(
         f"{kernel.path} could not be looked into: {child.ended.message or 'the process ended early'}."
     )
+
+
+def specialize(
+    kernel: KernelRef,
+    target: Target,
+    calls: Sequence[Sequence[CallArgument]],
+    options: Mapping[str, str],
+    *,
+    python: str,
+) -> list[dict[str, Any]]:
+    """For each call {components, signature}: the key of the kernel that it would compile; compiles nothing.
+
+    Raises UsageError where the kernel or a call is at fault, Missing without triton, ChildDied where the child ended
+    otherwise.
+    """
+    message = {
+        "action": "specialize",
+        "kernel": to_json(kernel),
+        "target": to_json(target),
+        "options": dict(options),
+        "calls": [[_argument(argument) for argument in call] for call in calls],
+    }
+    found = []
+    with Child(message, python=python) as child:
+        for event in child:
+            if event["event"] == "error":
+                raise error_from(event)
+            if event["event"] == "specialized":
+                found.append({"components": event["components"], "signature": event["signature"]})
+    if len(found) < len(calls):
+        raise errors.ChildDied(
+            f"the calls could not be looked into: {child.ended.message or 'the process ended early'}"
+        )
+    return found
+
+
+def _argument(argument: CallArgument) -> dict[str, Any]:
+    if isinstance(argument.value, Tensor):
+        return {"name": argument.name, "tensor": {"dtype": argument.value.dtype, "aligned": argument.value.aligned}}
+    return {"name": argument.name, "value": argument.value}
 
 
 def error_from(event: Mapping[str, Any]) -> errors.TritonscopeError:

@@ -21,6 +21,7 @@ COMMANDS = {
     "dump": ("tritonscope.cli.dump", "print the IR of a stage, or around a pass"),
     "grep": ("tritonscope.cli.grep", "search every stage and pass, and name the first where it appears"),
     "diff": ("tritonscope.cli.diff", "show what a pass changed, or in what two captures differ"),
+    "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }

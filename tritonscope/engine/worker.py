@@ -146,7 +146,17 @@ def _replay(message: Mapping[str, Any], events: Events) -> None:
     replay.run(message, events)
 
 
-_ACTIONS = {"capture": _capture, "describe": _describe, "plain": _plain, "replay": _replay}
+def _specialize(message: Mapping[str, Any], events: Events) -> None:
+    _needs_triton("tritonscope.engine.specialize").run(message, events)
+
+
+_ACTIONS = {
+    "capture": _capture,
+    "describe": _describe,
+    "plain": _plain,
+    "replay": _replay,
+    "specialize": _specialize,
+}
 
 
 def _needs_triton(module: str) -> Any:
