@@ -5,6 +5,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -166,7 +167,7 @@ def specialize(
         "kernel": to_json(kernel),
         "target": to_json(target),
         "options": dict(options),
-        "calls": [[_argument(argument) for argument in call] for call in calls],
+        "calls": [[argument_as_json(argument) for argument in call] for call in calls],
     }
     found = []
     with Child(message, python=python) as child:
@@ -182,9 +183,9 @@ def specialize(
     return found
 
 
-def _argument(argument: CallArgument) -> dict[str, Any]:
+def argument_as_json(argument: CallArgument) -> dict[str, Any]:
     if isinstance(argument.value, Tensor):
-        return {"name": argument.name, "tensor": {"dtype": argument.value.dtype, "aligned": argument.value.aligned}}
+        return {"name": argument.name, "tensor": asdict(argument.value)}
     return {"name": argument.name, "value": argument.value}
 
 

@@ -12,14 +12,17 @@ from typing import Any
 
 from tritonscope.errors import KernelFileError, KernelNotFound
 
-__all__ = ["BundledKernel", "find", "kernels", "reference_dumps", "spec_of"]
+__all__ = ["BundledKernel", "find", "kernels", "ladder", "ladders", "reference_dumps", "spec_of"]
 
 _SPEC = "TRITONSCOPE"
 
 
 @dataclass(frozen=True)
 class BundledKernel:
-    """A kernel that travels with the tool: `path` is its absolute file, `options` what it compiles with."""
+    """A kernel that travels with the tool: `path` is its absolute file, `options` what it compiles with.
+
+    `rung` orders the kernels of one ladder, those called FAMILY and FAMILY/..; None for one that is on none.
+    """
 
     name: str
     summary: str
@@ -27,6 +30,7 @@ class BundledKernel:
     function: str
     signature: str
     options: Mapping[str, Any] = field(default_factory=dict)
+    rung: int | None = None
 
 
 def kernels() -> tuple[BundledKernel, ...]:
@@ -37,12 +41,13 @@ def kernels() -> tuple[BundledKernel, ...]:
         for function, spec in _specs(file).items():
             found.append(
                 BundledKernel(
-                    name=function,
+                    name=str(spec.get("name", function)),
                     summary=str(spec.get("summary", "")),
                     path=str(file),
                     function=function,
                     signature=str(spec.get("signature", "")),
                     options=spec.get("options", {}),
+                    rung=spec.get("rung"),
                 )
             )
     return tuple(sorted(found, key=lambda kernel: kernel.name))
@@ -58,6 +63,17 @@ def find(name: str) -> BundledKernel:
     raise KernelNotFound(
         f"no bundled kernel is called {name!r}: {hint}, or path/to/file.py:function for one of your own"
     )
+
+
+def ladder(family: str) -> tuple[BundledKernel, ...]:
+    """The rungs of the ladder called `family`, from the bottom; () where there is none."""
+    rungs = [each for each in kernels() if each.rung is not None and each.name.partition("/")[0] == family]
+    return tuple(sorted(rungs, key=lambda kernel: kernel.rung or 0))
+
+
+def ladders() -> tuple[str, ...]:
+    """The names of the ladders."""
+    return tuple(dict.fromkeys(each.name.partition("/")[0] for each in kernels() if each.rung is not None))
 
 
 def spec_of(path: str | Path, function: str) -> Mapping[str, Any] | None:

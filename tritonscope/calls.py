@@ -14,15 +14,17 @@ from tritonscope.variants import split
 
 __all__ = ["CallArgument", "Tensor", "parse_call"]
 
-_TENSOR = re.compile(r"(?P<dtype>[a-z]\w*)\[[\d,\s]*(?:;[\d,\s]*)?\](?:@(?P<alignment>\d+))?")
+_TENSOR = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<shape>[\d,\s]*)(?:;(?P<strides>[\d,\s]*))?\](?:@(?P<alignment>\d+))?")
 
 
 @dataclass(frozen=True)
 class Tensor:
-    """A tensor: `dtype` as Triton calls it, and whether its address is a multiple of 16, as allocators give them."""
+    """A tensor: `dtype` as Triton calls it, strides in elements, and whether its address is a multiple of 16."""
 
     dtype: str
-    aligned: bool
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    aligned: bool = True  # as allocators give them
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,11 @@ def parse_call(text: str) -> tuple[CallArgument, ...]:
 def _value(text: str, call: str) -> Tensor | str:
     if match := _TENSOR.fullmatch(text):
         alignment = int(match["alignment"] or 16)
-        return Tensor(match["dtype"], alignment > 0 and alignment % 16 == 0)
+        shape = _numbers(match["shape"])
+        strides = _contiguous(shape) if match["strides"] is None else _numbers(match["strides"])
+        if len(strides) != len(shape):
+            raise UsageError(f"--call {call!r}: {text} has {len(shape)} dimensions and {len(strides)} strides")
+        return Tensor(match["dtype"], shape, strides, alignment > 0 and alignment % 16 == 0)
     if text.startswith("tensordesc"):
         return text
     try:
@@ -56,3 +62,14 @@ def _value(text: str, call: str) -> Tensor | str:
     except UsageError as error:
         raise UsageError(f"--call {call!r}: {error}") from error
     return text
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(",") if part.strip())
+
+
+def _contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
+    strides = [1]
+    for length in reversed(shape[1:]):
+        strides.insert(0, strides[0] * length)
+    return tuple(strides[: len(shape)])

@@ -16,7 +16,7 @@ def find(text: str) -> KernelRef:
     """The kernel that `text` names; raises KernelNotFound with what there is instead."""
     path, colon, function = text.rpartition(":")
     if not colon:
-        path, function = (text, "") if text.endswith(".py") or "/" in text else ("", text)
+        path, function = (text, "") if text.endswith(".py") else ("", text)
     if not path:
         return _bundled(function)
     file = Path(path)
@@ -30,7 +30,7 @@ def find(text: str) -> KernelRef:
 
 def _bundled(name: str) -> KernelRef:
     kernel = bundled_kernels.find(name)
-    return KernelRef(kernel.name, kernel.path, kernel.function, bundled=True)
+    return KernelRef(kernel.function, kernel.path, kernel.function, bundled=True)
 
 
 def _only_kernel(file: Path) -> str:

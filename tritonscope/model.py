@@ -10,7 +10,19 @@ from typing import Any
 
 from tritonscope.errors import TargetError
 
-__all__ = ["FORMAT", "Capture", "Failure", "KernelRef", "PassRecord", "Request", "Stage", "Target", "to_json"]
+__all__ = [
+    "FORMAT",
+    "Capture",
+    "Check",
+    "Failure",
+    "KernelRef",
+    "PassRecord",
+    "Request",
+    "RunResult",
+    "Stage",
+    "Target",
+    "to_json",
+]
 
 #: Version of the capture format; a reader refuses a newer one.
 FORMAT = 1
@@ -169,6 +181,58 @@ class Capture:
     failure: Failure | None
     notes: tuple[str, ...] = ()
     verified: Mapping[str, bool] | None = None
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question of a run's correctness: `cases` sets of inputs were tried, and `detail` tells of the worst.
+
+    `name` is "reference", "bounds", "written", "repeats", "inputs" or "finite".
+    """
+
+    name: str
+    passed: bool
+    detail: str
+    cases: int = 1
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A compiled kernel run at one size.
+
+    `capture` is "" for the interpreter. `correct` is None where nothing said what is right, or nothing was checked;
+    `checked_by` says who did. `error` is the worst case's {output, size, relative, max_abs, max_relative, worst_index}.
+    `ms` is {median, q1, q3, n} of a launch, by device events; `tflops` and `gbps` are by the spec's formulas;
+    `of_ceiling` is {tflops, gbps}, shares (1 is all) of `ceilings`, what was measured on the device; `baselines` maps
+    names to {ms, ratio}, the ratio being the baseline's time over the kernel's. `occupancy` is {blocks, warps, of}, on
+    one multiprocessor; `clocks` {before, after}, each {sm_mhz, memory_mhz, power_w, temperature_c}. `fault` is a
+    sentence where the kernel could not be launched or brought the device to a halt. `notes` say what was not checked
+    and why: a size that the captured binary does not take, an interpreter that fails.
+    """
+
+    capture: str
+    kernel: str
+    target: str
+    size: Mapping[str, Any]
+    config: Mapping[str, Any]
+    device: Mapping[str, Any]
+    created: str
+    command: tuple[str, ...]
+    correct: bool | None = None
+    checked_by: str | None = None
+    checks: tuple[Check, ...] = ()
+    error: Mapping[str, Any] | None = None
+    ms: Mapping[str, Any] | None = None
+    tflops: float | None = None
+    gbps: float | None = None
+    ceilings: Mapping[str, Any] = field(default_factory=dict)
+    of_ceiling: Mapping[str, Any] = field(default_factory=dict)
+    baselines: Mapping[str, Any] = field(default_factory=dict)
+    grid: tuple[int, ...] = ()
+    occupancy: Mapping[str, Any] | None = None
+    clocks: Mapping[str, Any] = field(default_factory=dict)
+    fault: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def to_json(value: Any) -> Any:

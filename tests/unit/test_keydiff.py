@@ -103,9 +103,9 @@ def test_a_function_that_is_no_longer_called() -> None:
 @pytest.mark.parametrize(
     ("text", "arguments"),
     [
-        ("x=fp16[4096,4096], M=4096", [("x", Tensor("fp16", True)), ("M", "4096")]),
-        ("fp16[8]@8, 1", [(None, Tensor("fp16", False)), (None, "1")]),
-        ("x=bf16[2,3;3,1]@32", [("x", Tensor("bf16", True))]),
+        ("x=fp16[4096,4096], M=4096", [("x", Tensor("fp16", (4096, 4096), (4096, 1))), ("M", "4096")]),
+        ("fp16[8]@8, 1", [(None, Tensor("fp16", (8,), (1,), False)), (None, "1")]),
+        ("x=bf16[2,3;3,1]@32", [("x", Tensor("bf16", (2, 3), (3, 1)))]),
         ("d=tensordesc<fp16[128, 64]>, flag=True", [("d", "tensordesc<fp16[128, 64]>"), ("flag", "True")]),
     ],
 )
@@ -113,7 +113,7 @@ def test_calls(text: str, arguments: list[tuple[str | None, Tensor | str]]) -> N
     assert parse_call(text) == tuple(CallArgument(*each) for each in arguments)
 
 
-@pytest.mark.parametrize("text", ["", "x=", "x=fp16[", "x=1,,y=2"])
+@pytest.mark.parametrize("text", ["", "x=", "x=fp16[", "x=1,,y=2", "x=fp16[2,3;1]"])
 def test_calls_that_are_not_understood(text: str) -> None:
     with pytest.raises(UsageError, match="--call"):
         parse_call(text)

@@ -188,6 +188,11 @@ class Child:
         """End the child and all that it started."""
         self._started.kill()
 
+    def wait_anew(self, seconds: float | None) -> None:
+        """Let the time that it has begin again, `seconds` from now."""
+        self._timeout = seconds
+        self._deadline = None if seconds is None else time.monotonic() + seconds
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The child's events as they come, until it ends, runs out of time or is cancelled."""
         pending = bytearray()

@@ -8,7 +8,6 @@ Runs in the child. The order of precedence, first wins, for each parameter:
 and for each option: the flag, a heuristic, the configuration, the spec. What is left is asked for.
 """
 
-import ast
 import difflib
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,6 +25,7 @@ from tritonscope.engine.arguments import (
 )
 from tritonscope.engine.kernelfile import LoadedKernel
 from tritonscope.errors import SignatureError, UsageError
+from tritonscope.kernel_uses import uses_of
 from tritonscope.model import Request
 from tritonscope.signature import (
     Argument,
@@ -64,6 +64,7 @@ def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]
     spec_options = {
         **loaded.spec.get("options", {}),
         **loaded.spec.get("options_for", {}).get(request.target.backend, {}),
+        **loaded.spec.get("options_for", {}).get(request.target.name, {}),
     }
     options = {**spec_options, **config_options, **asked}
 
@@ -243,8 +244,7 @@ def _question(loaded: LoadedKernel, nodes: Mapping[str, Node]) -> str:
 
 def _guesses(fn: Any) -> dict[str, str]:
     """Likely types, by how the kernel's body uses its parameters; only ever suggested, never compiled with."""
-    uses = _Uses()
-    uses.visit(fn.parse())
+    uses = uses_of(fn.parse())
     guesses = {}
     for param in fn.params:
         if param.is_constexpr:
@@ -254,38 +254,3 @@ def _guesses(fn: Any) -> dict[str, str]:
         elif param.name in uses.integers or param.name.startswith(("stride", "n_", "num")):
             guesses[param.name] = "i32"
     return guesses
-
-
-class _Uses(ast.NodeVisitor):
-    """The names that begin an address that is loaded from or stored to, and those that count something."""
-
-    def __init__(self) -> None:
-        self.pointers: set[str] = set()
-        self.integers: set[str] = set()
-        self.origins: dict[str, str] = {}
-
-    def visit_Assign(self, node: ast.Assign) -> None:
-        origin = self._origin(node.value)
-        if origin and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            self.origins[node.targets[0].id] = origin
-        self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> None:
-        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if node.args and (called in ("load", "store") or called.startswith("atomic_")):
-            origin = self._origin(node.args[0])
-            if origin:
-                self.pointers.add(origin)
-        if called in ("cdiv", "range", "min", "max"):
-            self.integers.update(arg.id for arg in node.args if isinstance(arg, ast.Name))
-        self.generic_visit(node)
-
-    def visit_Compare(self, node: ast.Compare) -> None:
-        self.integers.update(side.id for side in (node.left, *node.comparators) if isinstance(side, ast.Name))
-        self.generic_visit(node)
-
-    def _origin(self, node: ast.expr) -> str | None:
-        """The leftmost name of a sum: addresses are written base + offsets."""
-        while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-            node = node.left
-        return self.origins.get(node.id, node.id) if isinstance(node, ast.Name) else None

@@ -16,7 +16,7 @@ from typing import Any
 from tritonscope.errors import KernelFileError, KernelNotFound, UsageError
 from tritonscope.model import KernelRef
 
-__all__ = ["LoadedKernel", "describe", "load"]
+__all__ = ["LoadedKernel", "describe", "load", "load_interpreted"]
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,40 @@ def load(ref: KernelRef) -> LoadedKernel:
 
     Raises KernelNotFound (no such file or function) and KernelFileError (the file failed; names its line).
     """
-    path = Path(os.path.abspath(ref.path))  # noqa: PTH100 - resolve() would follow links, and Triton records this path
-    if not path.is_file():
-        raise KernelNotFound(f"There is no kernel file {ref.path}; give the path of a Python file that is there.")
-    module = _run(path)
+    module = _module(ref)
     found = _lookup(module, ref.function)
     fn, wrappers = _unwrap(found)
     if fn is None:
         raise KernelNotFound(_no_kernel(ref, module, found))
+    return _loaded(ref, module, fn, wrappers)
 
+
+def load_interpreted(ref: KernelRef) -> tuple[LoadedKernel, Any]:
+    """The kernel, and the function of Triton's interpreter that `fn[grid](**arguments)` runs it with.
+
+    TRITON_INTERPRET must be set. Raises as `load` does.
+    """
+    from triton.runtime.jit import JITFunction
+
+    module = _module(ref)
+    found = _lookup(module, ref.function)
+    wrappers: list[Any] = []
+    while found is not None and type(found).__name__ != "InterpretedFunction":
+        wrappers.append(found)
+        found = getattr(found, "fn", None)
+    if found is None:
+        raise KernelNotFound(_no_kernel(ref, module, wrappers[0] if wrappers else None))
+    return _loaded(ref, module, JITFunction(found.fn), wrappers), found
+
+
+def _module(ref: KernelRef) -> ModuleType:
+    path = Path(os.path.abspath(ref.path))  # noqa: PTH100 - resolve() would follow links, and Triton records this path
+    if not path.is_file():
+        raise KernelNotFound(f"There is no kernel file {ref.path}; give the path of a Python file that is there.")
+    return _run(path)
+
+
+def _loaded(ref: KernelRef, module: ModuleType, fn: Any, wrappers: list[Any]) -> LoadedKernel:
     configs: list[Mapping[str, Any]] = []
     heuristics: list[tuple[str, Callable[[Any], Any]]] = []
     for wrapper in wrappers:

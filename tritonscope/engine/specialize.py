@@ -6,6 +6,7 @@ from typing import Any
 
 from tritonscope.engine import cachekey, loader
 from tritonscope.engine.events import Events
+from tritonscope.engine.run.call import number_text
 from tritonscope.errors import SignatureError
 from tritonscope.model import KernelRef, Request, Target
 
@@ -60,18 +61,7 @@ def _item(parameter: Any, argument: Mapping[str, Any]) -> str:
     if value is None:
         return text
     # A launch has only the number: its type and what it is a multiple of are Triton's to say, from the number.
-    return _typed(value)
-
-
-def _typed(value: bool | int | float) -> str:
-    from triton.runtime.jit import mangle_type
-
-    kind = mangle_type(value)
-    if isinstance(value, int) and not isinstance(value, bool):
-        if value == 1:
-            return f"{kind}:1"
-        return f"{kind}:16" if value % 16 == 0 else kind
-    return str(kind)
+    return number_text(value)
 
 
 def _is_number(text: str) -> bool:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -150,11 +150,23 @@ def _specialize(message: Mapping[str, Any], events: Events) -> None:
     _needs_triton("tritonscope.engine.specialize").run(message, events)
 
 
+def _launches(action: str) -> Callable[[Mapping[str, Any], Events], None]:
+    """One of the actions of `engine.run.jobs`, which import PyTorch."""
+
+    def start(message: Mapping[str, Any], events: Events) -> None:
+        getattr(_needs_triton("tritonscope.engine.run.jobs"), action)(message, events)
+
+    return start
+
+
 _ACTIONS = {
+    "arguments": _launches("arguments"),
     "capture": _capture,
     "describe": _describe,
+    "interpret": _launches("interpret"),
     "plain": _plain,
     "replay": _replay,
+    "run": _launches("run"),
     "specialize": _specialize,
 }
 

@@ -85,7 +85,8 @@ def resolve(dumps: Path, text: str, reference: Path | None = None) -> Resolution
     path = Path(text).expanduser()
     if path.is_dir() and layout.is_capture(path):
         return Resolution(open_capture(path))
-    if found := _resolve_in(dumps, text):
+    # A bundled kernel is called FAMILY/RUNG, and its function and folder FAMILY_RUNG.
+    if found := _resolve_in(dumps, text) or _resolve_in(dumps, text.replace("/", "_", 1)):
         return found
     if reference and (found := _resolve_in(reference, text)):
         return Resolution(found.capture, f"taking {found.capture.capture}, which travels with tritonscope")

@@ -1,0 +1,1 @@
+"""Running kernels. All of it runs in the child, and needs PyTorch as well as Triton."""
