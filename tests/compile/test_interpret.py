@@ -63,9 +63,15 @@ def test_each_flaw_is_found_and_named(kernel, check, says):
     assert found["correct"] is False
     failed = {each["name"]: each["detail"] for each in found["checks"] if not each["passed"]}
     assert says in failed[check]
-    text = run(f"{WRONG}:{kernel}", "--interpret", "--size", "n=1000")
-    assert "WRONG" in text.stdout
-    assert says in text.stdout
+
+
+def test_the_text_says_what_is_wrong_and_what_is_right():
+    done = run(f"{WRONG}:unwritten", f"{WRONG}:right", "--interpret", "--size", "n=100")
+    assert done.returncode == 1, done.stderr
+    wrong, right = (done.stdout.partition(name)[2] for name in ("unwritten", "right"))
+    assert "WRONG" in wrong.partition("right")[0]
+    assert "1 of 100 elements were not written, the first at (23,)" in wrong
+    assert "correct" in right
 
 
 def test_without_a_reference_it_is_unchecked():
