@@ -31,7 +31,7 @@ class Asked:
     `sizes` as `--size` gives them; `seeds` that correctness is tried with, () to time alone; `timing` whether to time,
     with that many `repetitions` (None: as many as are worth it); `constants`, `options` as typed; `config` the number
     of one of the spec's configurations, "all", or None for the best; `timeout` seconds without a sign of life;
-    `against` another capture whose results are right; `call` and `grid` in place of a spec.
+    `against` another capture whose results are right; `call` and `grid` in place of a spec; `cancel` ends it all.
     """
 
     python: str
@@ -48,7 +48,7 @@ class Asked:
     against: Capture | None = None
     call: tuple[CallArgument, ...] | None = None
     grid: tuple[int, ...] = (1,)
-    cancel: Cancel | None = None
+    cancel: Cancel = field(default_factory=Cancel)
 
 
 @dataclass(frozen=True)
@@ -73,13 +73,7 @@ class Unit:
 # -- what to run
 
 
-def plan(
-    kernel: KernelRef,
-    asked: Asked,
-    dumps: Path,
-    scratch: Path,
-    on_compile: Callable[[Request], None] = lambda request: None,
-) -> list[Unit]:
+def plan(kernel: KernelRef, asked: Asked, dumps: Path, scratch: Path) -> list[Unit]:
     """Compile what `asked` takes: for each size and configuration one capture in `dumps`.
 
     The captures that only check further sizes go to `scratch`. Raises UsageError where the kernel, its spec or a size
@@ -95,7 +89,6 @@ def plan(
 
     def compiled(job: tuple[Request, Path]) -> Capture:
         request, folder = job
-        on_compile(request)
         return _compiled(request, folder, asked)
 
     with ThreadPoolExecutor(max_workers=_workers(len(wanted))) as pool:

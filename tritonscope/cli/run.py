@@ -1,14 +1,18 @@
 """`tritonscope run`: is it right, and how fast is it."""
 
 import argparse
+import itertools
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tritonscope import bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
 from tritonscope.calls import parse_call
 from tritonscope.cli import terminal
+from tritonscope.engine.client import Cancel, head_start
 from tritonscope.errors import ExitCode, Missing, UsageError
 from tritonscope.model import Capture, KernelRef, RunResult, Target, to_json
 from tritonscope.sizes import parse_sizes
@@ -93,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     """Run what was asked for; returns the exit code."""
     results = []
     progress = _Progress(not args.json)
-    for result in _results(args, progress):
+    for result in _results(_asked(args), args, progress):
         progress.clear()
         results.append(result)
         if args.json:
@@ -112,23 +116,32 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.DIFFERS if any(result.correct is False for result in results) else ExitCode.DONE
 
 
-def _results(args: argparse.Namespace, progress: "_Progress") -> Iterator[RunResult]:
-    asked = _asked(args)
+def _results(asked: runs.Asked, args: argparse.Namespace, progress: "_Progress") -> Iterator[RunResult]:
     if args.interpret:
         for kernel in _kernels(args):
             progress.show(f"interpreting {kernel.name}")
             yield from runs.interpret(kernel, asked, own_sizes=not args.size)
         return
     dumps = layout.dumps_folder(args.dumps)
-    with tempfile.TemporaryDirectory(prefix="tritonscope-run-") as scratch:
-        units = []
-        for named in _kernels(args) if args.ladder else _named(args):
-            if isinstance(named, KernelRef):
-                _needs_gpu(args)
-                on_compile = lambda request: progress.show(f"compiling {request.kernel.name}")  # noqa: E731
-                units += runs.plan(named, asked, dumps, Path(scratch), on_compile)
-            else:
-                units += runs.plan_capture(named, asked)
+    named = list(_kernels(args) if args.ladder else _named(args))
+    _needs_gpu(args)
+
+    def planned(each: KernelRef | Capture, scratch: Path) -> list[runs.Unit]:
+        if isinstance(each, KernelRef):
+            progress.show(f"compiling {each.name}")
+            return runs.plan(each, asked, dumps, scratch)
+        return runs.plan_capture(each, asked)
+
+    with (
+        tempfile.TemporaryDirectory(prefix="tritonscope-run-") as scratch,
+        head_start(asked.python, "run"),
+        ThreadPoolExecutor(min(len(named), os.cpu_count() or 1)) as pool,
+    ):
+        try:
+            units = [unit for found in pool.map(planned, named, itertools.repeat(Path(scratch))) for unit in found]
+        except KeyboardInterrupt:
+            asked.cancel.cancel()  # else the pool would wait for what it compiles
+            raise
         yield from runs.run(units, asked, progress.show)
 
 
@@ -154,6 +167,7 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         config=config,
         timeout=args.timeout,
         against=_open(args.against, args) if args.against else None,
+        cancel=Cancel(),
         call=call,
         grid=_grid(args.grid) if args.grid is not None else (1,),
     )

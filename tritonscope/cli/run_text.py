@@ -147,14 +147,15 @@ def _print_plot(results: Sequence[RunResult], baselines: Sequence[str], console:
     """Bars of the rate (of the speed, without one), a mark where the first baseline is."""
     from rich.text import Text
 
-    rates = [_rate(result) for result in results]
-    marks = [_baseline_rate(result, baselines) for result in results]
+    kind = next((each for each in ("tflops", "gbps") if any(getattr(result, each) for result in results)), None)
+    rates = [_rate(result, kind) for result in results]
+    marks = [_baseline_rate(result, rate, baselines) for result, rate in zip(results, rates, strict=True)]
     most = max((rate for rate in [*rates, *marks] if rate), default=0.0)
     if not most:
         return
     labels = _labels(results)
     width = max(map(len, labels))
-    unit = "TFLOP/s" if any(result.tflops for result in results) else "launches a ms"
+    unit = {"tflops": "TFLOP/s", "gbps": "GB/s", None: "launches a ms"}[kind]
     for label, rate, mark in zip(labels, rates, marks, strict=True):
         bar = list(("█" * round(_BAR * (rate or 0) / most)).ljust(_BAR + 1))
         if mark:
@@ -165,14 +166,13 @@ def _print_plot(results: Sequence[RunResult], baselines: Sequence[str], console:
     console.print(Text(f"{'':{width}}  {unit}{legend}", style="dim"))
 
 
-def _rate(result: RunResult) -> float | None:
+def _rate(result: RunResult, kind: str | None) -> float | None:
     if result.ms is None:
         return None
-    return result.tflops or 1 / float(result.ms["median"])
+    return getattr(result, kind) if kind else 1 / float(result.ms["median"])
 
 
-def _baseline_rate(result: RunResult, names: Sequence[str]) -> float | None:
-    rate = _rate(result)
+def _baseline_rate(result: RunResult, rate: float | None, names: Sequence[str]) -> float | None:
     if rate is None or not names or names[0] not in result.baselines:
         return None
     return rate / float(result.baselines[names[0]]["ratio"])

@@ -1,6 +1,6 @@
 """The child's first lines: load this package, and nothing else of our environment, into whatever Python runs this file.
 
-Run as `python boot.py EVENTS REQUEST`, two descriptor numbers, and "ahead" where the request comes later. Putting our
+Run as `python boot.py EVENTS REQUEST`, two descriptor numbers, and an action where its request comes later. Putting our
 site-packages on another Python's path would mix the binary interfaces of two environments, so the package is loaded by
 its own folder alone.
 """
@@ -25,4 +25,4 @@ spec.loader.exec_module(module)
 from tritonscope.engine.worker import main  # noqa: E402
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), ahead="ahead" in sys.argv[3:]))
+    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), ahead="".join(sys.argv[3:])))

@@ -70,16 +70,17 @@ class Started:
         stdout: IO[bytes] | int = subprocess.DEVNULL,
         stderr: IO[bytes] | int = subprocess.DEVNULL,
         *,
-        ahead: bool = False,
+        ahead: str = "",
     ) -> None:
         self.python = python
+        self.ahead = ahead
         # Triton always writes its cache: ours is private, and gone with the child.
         self._folder = tempfile.TemporaryDirectory(prefix="tritonscope-", ignore_cleanup_errors=True)
         self.events, events_writer = os.pipe()
         request_reader, self.request = os.pipe()
         try:
             self.process = subprocess.Popen(
-                [python, str(BOOT), str(events_writer), str(request_reader), *(["ahead"] if ahead else [])],
+                [python, str(BOOT), str(events_writer), str(request_reader), *([ahead] if ahead else [])],
                 stdin=subprocess.DEVNULL,
                 stdout=stdout,
                 stderr=stderr,
@@ -117,14 +118,14 @@ _ahead: list[Started] = []
 
 
 @contextmanager
-def head_start(python: str) -> Iterator[None]:
-    """Start a child before it is known what to capture: the first capture with that Python in the block takes it.
+def head_start(python: str, action: str = "capture") -> Iterator[None]:
+    """Start a child before it is known for what: the first of that `action` with that Python in the block takes it.
 
-    It imports triton while the parent still reads its arguments. What it prints until then is lost. A Python that
-    cannot be started is reported when it is needed.
+    It imports what the action takes meanwhile. What it prints until then is lost. A Python that cannot be started is
+    reported when it is needed.
     """
     with suppress(UsageError):
-        _ahead.append(Started(python, {}, ahead=True))
+        _ahead.append(Started(python, {}, ahead=action))
     try:
         yield
     finally:
@@ -132,11 +133,14 @@ def head_start(python: str) -> Iterator[None]:
             _ahead.pop().close()
 
 
-def _taken(python: str) -> Started | None:
+def _taken(python: str, action: str) -> Started | None:
     """The child that was started ahead, if it suits and lives; several threads may ask."""
     try:
         started = _ahead.pop()
     except IndexError:
+        return None
+    if started.ahead != action:
+        _ahead.append(started)
         return None
     if started.python == python and started.process.poll() is None:
         return started
@@ -168,7 +172,7 @@ class Child:
         self._deadline = None if timeout is None else time.monotonic() + timeout
         self._timeout = timeout
         self._cancel = cancel
-        started = _taken(python) if message["action"] == "capture" and not env else None
+        started = _taken(python, message["action"]) if not env else None
         self._started = started or Started(python, env or {}, stdout, stderr)
         with suppress(BrokenPipeError):
             _write_all(self._started.request, (json.dumps(message) + "\n").encode())

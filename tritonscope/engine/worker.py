@@ -22,10 +22,10 @@ from tritonscope.model import KernelRef, Request, Target
 __all__ = ["main"]
 
 
-def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
+def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
     """Read one request, do it, say so. The exit code is 0 whatever the compiler said: the events tell.
 
-    Started `ahead` of a request to capture, it prepares for that while it waits.
+    Started `ahead` of a request for that action, it prepares for it while it waits.
     """
     for descriptor in (events_descriptor, request_descriptor):
         os.set_inheritable(descriptor, False)
@@ -33,7 +33,7 @@ def main(events_descriptor: int, request_descriptor: int, ahead: bool) -> int:
     requests = os.fdopen(request_descriptor, encoding="utf-8")
     if ahead:
         with suppress(errors.Missing):  # it will be missing, and said to be, when it is asked for
-            _prepare()
+            _AHEAD[ahead]()
     line = requests.readline()
     if not line:  # the parent has no use for us, or is gone
         _remove_private_folder()
@@ -169,6 +169,13 @@ _ACTIONS = {
     "run": _launches("run"),
     "specialize": _specialize,
 }
+
+
+def _prepare_run() -> None:
+    _needs_triton("tritonscope.engine.run.jobs").prepare()
+
+
+_AHEAD = {"capture": _prepare, "run": _prepare_run}
 
 
 def _needs_triton(module: str) -> Any:

@@ -27,7 +27,12 @@ class Check:
 
 @dataclass(frozen=True)
 class Error:
-    """How far one output is from its reference: relative Frobenius error, the largest of one element, and where."""
+    """How far one output is from its reference.
+
+    `relative` is the Frobenius norm of the difference over that of the reference; `max_abs` the largest difference of
+    one element, at `worst_index`; `max_relative` the largest difference over |reference| + its root mean square: what
+    rounding does to an element is in proportion to it, and an element near 0 is off by what the others in its sum are.
+    """
 
     output: str
     relative: float
@@ -204,8 +209,8 @@ def _close(error: Error, rules: Rules) -> Check:
     passed = error.relative <= tolerance and error.max_relative <= max_error  # false for NaN
     detail = (
         f"{error.output}: relative error {error.relative:.2e} (at most {tolerance:.1e}: {why}), largest "
-        f"{error.max_abs:.2e} at {error.worst_index}, {error.max_relative:.2e} of the reference's root mean square "
-        f"(at most {max_error:.1e})"
+        f"{error.max_abs:.2e} at {error.worst_index}, and {error.max_relative:.2e} of an element and the root mean "
+        f"square (at most {max_error:.1e})"
     )
     return Check("reference", passed, detail)
 
@@ -222,24 +227,29 @@ def compare(output: str, value: Any, wanted: Any) -> Error:
         raise KernelFileError(f"{output} is {shapes}; mend the spec")
     wanted = wanted.to(value.device)
     flat, flat_wanted = value.reshape(-1), wanted.reshape(-1)
-    squares, wanted_squares, worst, worst_at = 0.0, 0.0, -1.0, 0
-    for start in range(0, flat.numel(), _AT_A_TIME):
-        mine, right = flat[start : start + _AT_A_TIME].double(), flat_wanted[start : start + _AT_A_TIME].double()
-        difference = (mine - right).abs()
-        difference = torch.where(mine == right, 0.0, difference)  # both infinite: their difference would be NaN
-        difference = torch.where(torch.isinf(difference) | torch.isnan(difference), torch.inf, difference)
-        right = torch.where(torch.isfinite(right), right, 0.0)
+    squares, wanted_squares, worst, worst_at = 0.0, 0.0, 0.0, 0
+    for start, difference, right in _differences(flat, flat_wanted):
         squares += float((difference * difference).sum())
         wanted_squares += float((right * right).sum())
         largest, at = difference.max(0)
         if float(largest) > worst:
             worst, worst_at = float(largest), start + int(at)
     norm = wanted_squares**0.5
-    index = (
-        tuple(int(each) for each in torch.unravel_index(torch.tensor(worst_at), wanted.shape)) if flat.numel() else ()
-    )
-    if not norm:
-        relative, max_relative = squares**0.5, max(worst, 0.0)
-    else:
-        relative, max_relative = squares**0.5 / norm, max(worst, 0.0) / (norm / flat.numel() ** 0.5)
-    return Error(output, relative, max(worst, 0.0), max_relative, index)
+    mean = norm / max(flat.numel(), 1) ** 0.5
+    max_relative = 0.0
+    for _, difference, right in _differences(flat, flat_wanted) if worst else ():
+        max_relative = max(max_relative, float((difference / (right.abs() + mean)).max()))
+    index = tuple(int(each) for each in torch.unravel_index(torch.tensor(worst_at), wanted.shape)) if worst else ()
+    return Error(output, squares**0.5 / norm if norm else squares**0.5, worst, max_relative, index)
+
+
+def _differences(value: Any, wanted: Any) -> Iterator[tuple[int, Any, Any]]:
+    """(first index, |value - wanted|, wanted) in float64, a part at a time; 0 for what in wanted is not finite."""
+    import torch
+
+    for start in range(0, value.numel(), _AT_A_TIME):
+        mine, right = value[start : start + _AT_A_TIME].double(), wanted[start : start + _AT_A_TIME].double()
+        # Both infinite: their difference would be NaN.
+        difference = torch.where(mine == right, 0.0, (mine - right).abs())
+        difference = torch.where(torch.isfinite(difference), difference, torch.inf)
+        yield start, difference, torch.where(torch.isfinite(right), right, 0.0)

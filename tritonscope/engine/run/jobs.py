@@ -18,10 +18,17 @@ from tritonscope.engine.run.spec import Size, Spec, has_spec
 from tritonscope.errors import Missing, UsageError
 from tritonscope.model import KernelRef
 
-__all__ = ["arguments", "interpret", "run"]
+__all__ = ["arguments", "interpret", "prepare", "run"]
 
 # A program takes the interpreter about a millisecond: more than this is not worth waiting for.
 _MOST_INTERPRETED = 4096
+
+
+def prepare() -> None:
+    """Import PyTorch and wake the device, while it is not known yet what to run."""
+    torch = _torch()
+    if torch.cuda.is_available():
+        torch.cuda.init()
 
 
 def arguments(message: Mapping[str, Any], events: Events) -> None:

@@ -131,7 +131,7 @@ class Spec:
         return float(error), str(why)
 
     def max_error(self, size: Size, output: str) -> float:
-        """The largest error of one element, relative to the root mean square of the reference."""
+        """The largest error of one element, over it and the root mean square of the reference."""
         if not callable(getattr(self._spec, "max_error", None)):
             return _MAX_OVER_TOLERANCE * self.tolerance(size, output)[0]
         found = self._call("max_error", self._spec.max_error, dict(size))
