@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonscope import api, bundled_kernels, ceilings, device_state, errors
-from tritonscope.calls import CallArgument
+from tritonscope.calls import CallArgument, Tensor
 from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
 from tritonscope.store import layout, reader
@@ -22,6 +22,17 @@ __all__ = ["Asked", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "r
 
 # Starting Python, PyTorch and the driver takes this long at worst; nobody hears from the child meanwhile.
 _START_SECONDS = 180.0
+
+_GUESSED = (
+    "there is no spec: the arguments are made up from the signature, and the grid is one program; "
+    "--call and --grid, or a spec, give real ones"
+)
+# Small enough that this many rows of this many elements are within the tensors.
+_GUESSED_NUMBER, _GUESSED_ELEMENTS = 256, 1 << 20
+
+
+class _NoSpecError(errors.UsageError):
+    """The kernel's file has no spec for it."""
 
 
 @dataclass(frozen=True)
@@ -61,13 +72,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Unit:
-    """One line of results: the size that is timed, the sizes that are checked, and how the kernel is called."""
+    """One line of results: the size that is timed, the sizes that are checked, and how the kernel is called.
+
+    `call` and `grid` stand in for a spec; `notes` are what a reader of the result should know.
+    """
 
     kernel: KernelRef
     main: Case
     checked: tuple[Case, ...]
     config: Mapping[str, Any] = field(default_factory=dict)
     has_reference: bool = True
+    call: tuple[CallArgument, ...] | None = None
+    grid: tuple[int, ...] = (1,)
+    notes: tuple[str, ...] = ()
 
 
 # -- what to run
@@ -110,14 +127,43 @@ def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
     if "cubin" not in (stages := {stage.stage for stage in capture.stages}) and "hsaco" not in stages:
         raise errors.UsageError(f"{capture.capture} has no binary to run (it {capture.status}); compile it again")
     kernel = kernel_of(capture)
+    alone = Case({}, capture)
     if asked.call is not None:
-        main = Case({}, capture)
-        return [Unit(kernel, main, (main,), has_reference=False)]
+        return [Unit(kernel, alone, (alone,), call=asked.call, grid=asked.grid, has_reference=False)]
     units = []
-    for each in _planned(kernel, replace(asked, config=None)):
-        main, *checked = (Case(call["size"], capture) for call in each["calls"])
-        units.append(Unit(kernel, main, (main, *checked), {}, each["has_reference"]))
+    try:
+        for each in _planned(kernel, replace(asked, config=None)):
+            main, *checked = (Case(call["size"], capture) for call in each["calls"])
+            units.append(Unit(kernel, main, (main, *checked), {}, each["has_reference"]))
+    except _NoSpecError:
+        if any(asked.sizes):
+            raise
+        call = _guessed_call(capture)
+        return [Unit(kernel, alone, (alone,), call=call, has_reference=False, notes=(_GUESSED,))]
     return units
+
+
+def _guessed_call(capture: Capture) -> tuple[CallArgument, ...]:
+    """Arguments of the types that the signature has; raises UsageError for one that cannot be made up."""
+    found = []
+    components = capture.components
+    for name in components.get("parameters", []):
+        kind = components["signature"][name]
+        if kind == "constexpr":
+            continue
+        if isinstance(kind, str) and kind.startswith("*"):
+            aligned = "'tt.divisibility', 16" in components["attributes"].get(name, "")
+            found.append(CallArgument(name, Tensor(kind.lstrip("*k"), (_GUESSED_ELEMENTS,), (1,), aligned)))
+        elif isinstance(kind, str) and kind[:1] in "iu":
+            found.append(CallArgument(name, str(_GUESSED_NUMBER)))
+        elif isinstance(kind, str) and kind.startswith(("fp", "bf")):
+            found.append(CallArgument(name, "1.0"))
+        else:
+            raise errors.UsageError(
+                f"{capture.capture} has no spec, and nothing can be made up for its argument {name}, a {kind}; "
+                f"'tritonscope new-spec {kernel_of(capture).path}:{kernel_of(capture).function}' writes a spec"
+            )
+    return tuple(found)
 
 
 def kernel_of(capture: Capture) -> KernelRef:
@@ -154,6 +200,8 @@ def _planned(kernel: KernelRef, asked: Asked) -> Iterator[dict[str, Any]]:
         for event in child:
             if event["event"] == "error":
                 raise api.error_from(event)
+            if event["event"] == "no_spec":
+                raise _NoSpecError(event["message"])
             if event["event"] == "planned":
                 found += 1
                 yield event
@@ -255,8 +303,8 @@ class _Session:
         common = {
             "unit": number,
             "kernel": to_json(unit.kernel),
-            "call": None if self.asked.call is None else [api.argument_as_json(each) for each in self.asked.call],
-            "grid": list(self.asked.grid),
+            "call": None if unit.call is None else [api.argument_as_json(each) for each in unit.call],
+            "grid": list(unit.grid),
             "interpretable": not unit.has_reference,
         }
         for case in unit.checked if self.asked.seeds else ():
@@ -375,7 +423,7 @@ class _Session:
             **(_timing(tally.timed, self.ceilings) if tally.timed else {}),
             clocks={"before": tally.before, "after": tally.after} if tally.timed else {},
             fault=tally.fault,
-            notes=tuple(tally.notes),
+            notes=(*unit.notes, *tally.notes),
         )
         _keep(result, Path(unit.main.capture.path))
         return result

@@ -1,6 +1,7 @@
 """`tritonscope run` as far as it goes without a GPU: by Triton's interpreter, and in what it refuses."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,16 @@ def test_wrong_usage_is_a_sentence(arguments, says):
     done = run(*arguments, "--interpret", cwd=WRONG.parent)
     assert done.returncode == 2, done.stdout + done.stderr
     assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_without_torch_it_says_how_to_install_it(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ImportError('not here')\n")
+    command = [sys.executable, "-m", "tritonscope", "run", f"{WRONG}:right", "--interpret"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 5
+    assert "pip install torch" in done.stderr
     assert "Traceback" not in done.stderr
 
 

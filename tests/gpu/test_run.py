@@ -135,6 +135,10 @@ def test_a_call_stands_in_for_a_spec(cwd):
     assert done.returncode == 0, done.stderr
     assert found["correct"] is True
     assert found["checked_by"] == "Triton's interpreter"
+    done, (found,) = run(captures[0], cwd=cwd)
+    assert done.returncode == 0, done.stderr
+    assert found["correct"] is True
+    assert "made up from the signature" in found["notes"][0]
     done, (found,) = run(captures[0], *call, "--against", captures[1], cwd=cwd)
     assert done.returncode == 1
     assert "(17,)" in json.dumps(found["checks"])

@@ -32,15 +32,16 @@ def prepare() -> None:
 
 
 def arguments(message: Mapping[str, Any], events: Events) -> None:
-    """For each of `message["sizes"]`, which signature a launch has: "planned" {size, checked, interpreted, calls}.
+    """For each of `message["sizes"]`, which signature a launch has: "planned" {size, config, calls, has_reference}.
 
-    A call is {size, config, signature, options, main}: the size itself first, then those to check.
-    Raises UsageError where the kernel has no spec, and what the spec raises.
+    A call is {size, signature, options}: the size itself first, then those to check. "no_spec" where the kernel has
+    none. Raises what the spec raises.
     """
     _torch()
     loaded = kernelfile.load(KernelRef(**message["kernel"]))
     if not has_spec(loaded):
-        raise UsageError(_no_spec(loaded.ref))
+        events.send("no_spec", message=_no_spec(loaded.ref))
+        return
     spec = Spec(loaded)
     for given in message["sizes"]:
         size = spec.size(given)
