@@ -109,8 +109,29 @@ class Attention:
         return {name: lambda run=run: run() for name, run in _library(size, arguments, grad=False).items()}
 
 
+class DescribedAttention(Attention):
+    """For a kernel that takes tensor descriptors of q, k, v and o, of blocks [1, BLOCK_M or BLOCK_N, head_dim]."""
+
+    def arguments(self, size, constants, device):
+        arguments = super().arguments(size, constants, device)
+        blocks = {"q": "BLOCK_M", "k": "BLOCK_N", "v": "BLOCK_N", "o": "BLOCK_M"}
+        described = {
+            name: self.descriptor(arguments[name], [1, constants[block], size["head_dim"]])
+            for name, block in blocks.items()
+        }
+        undescribed = {name: value for name, value in arguments.items() if not name.startswith("stride_")}
+        return {**undescribed, **described}
+
+    def descriptor(self, tensor, block):
+        from triton.tools.tensor_descriptor import TensorDescriptor
+
+        return TensorDescriptor.from_tensor(tensor, block)
+
+
 class UnfusedAttention(Attention):
-    """For a kernel that keeps the scores in memory."""
+    """For a kernel that keeps the scores in memory, and leaves there what it made of them."""
+
+    outputs: ClassVar = {**Attention.outputs, "scores": "poisoned"}
 
     def arguments(self, size, constants, device):
         import torch
@@ -122,7 +143,11 @@ class UnfusedAttention(Attention):
 
 
 class AttentionBackward(Attention):
-    """dq, dk and dv from do, the forward pass's lse, and delta, the sums of o * do along each row."""
+    """dq, dk and dv from do, the forward pass's lse, and delta, the sums of o * do along each row.
+
+    Making delta is left out of the kernel, and so of its time and `bytes`, but is part of what the baselines do: a fair
+    ratio adds the time of a pass over o and do.
+    """
 
     outputs: ClassVar = {"dq": "poisoned", "dk": "poisoned", "dv": "poisoned"}
 
