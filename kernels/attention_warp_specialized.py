@@ -70,8 +70,8 @@ def attention_warp_specialized(
     q_desc = tl.make_tensor_descriptor(q + head * stride_qh, [M, HEAD_DIM], [stride_qm, 1], [BLOCK_M, HEAD_DIM])
     k_desc = tl.make_tensor_descriptor(k_head, [N, HEAD_DIM], [stride_kn, 1], [BLOCK_N, HEAD_DIM])
     v_desc = tl.make_tensor_descriptor(v_head, [N, HEAD_DIM], [stride_vn, 1], [BLOCK_N, HEAD_DIM])
-    # Not `first` itself: for the second group of warps Triton, 3.6 to 3.9, adds BLOCK_M / 2 to the row that a descriptor
-    # is read at, and does so wherever that value is used: `rows`, split by themselves, would lie that much too far.
+    # Not `first` itself: for the second group of warps Triton, 3.6 to 3.9, adds BLOCK_M / 2 to the row that descriptors
+    # are read at, and does so wherever that value is used: `rows`, split by themselves, would lie that much too far.
     q_tile = q_desc.load([tl.minimum(first, M), 0])
 
     acc = tl.zeros((BLOCK_M, HEAD_DIM), dtype=tl.float32)
