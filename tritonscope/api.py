@@ -33,7 +33,8 @@ def capture(
 ) -> Capture:
     """Compile `request` in a child and keep what comes of it under `dumps`; returns the capture, whatever its status.
 
-    `timeout` is in seconds. `on_event` is called with each event of the child as it arrives. Raises UsageError, and
+    `timeout` is in seconds. `on_event` is called with each event of the child as it arrives, and with the "folder" that
+    the capture is written to. Raises UsageError, and
     leaves no capture, where the kernel, its file or its signature is at fault; Missing where triton or room on the
     disk is, and then what was captured so far stays readable.
     """
@@ -97,7 +98,7 @@ def _listen(
             if event["event"] == "key":
                 event = {**event, "id": capture_id(event["hash"], request)}
             recorder.take(event)
-            on_event(event)
+            on_event({**event, "folder": str(folder)})
             if event["event"] == "done":
                 break  # nothing more comes, and taking Python and LLVM down takes a while
         # Whoever still writes has to be gone before its output is read for the last time.

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from tritonscope import ceilings, device_state
-from tritonscope.cli.run_text import print_result, print_table
 from tritonscope.errors import KernelFileError, KernelNotFound, UsageError
 from tritonscope.model import Check, RunResult
+from tritonscope.run_text import print_result, print_table
 from tritonscope.sizes import parse_sizes
 from tritonscope.spec_template import template
 

@@ -103,12 +103,12 @@ def run(args: argparse.Namespace) -> int:
         if args.json:
             terminal.print_json_line(to_json(result))
         else:
-            from tritonscope.cli.run_text import print_result
+            from tritonscope.run_text import print_result
 
             print_result(result, terminal.console())
     progress.clear()
     if not args.json and len(results) > 1:
-        from tritonscope.cli.run_text import print_table
+        from tritonscope.run_text import print_table
 
         print_table(results, terminal.console())
     if any(result.fault for result in results):

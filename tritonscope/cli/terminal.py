@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonscope.model import Capture
+from tritonscope.printable import escape
 from tritonscope.store import layout
 
 if TYPE_CHECKING:
@@ -34,10 +35,6 @@ __all__ = [
     "wants_colour",
     "write_file",
 ]
-
-_CONTROLS = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
-# C0, DEL and C1 drive the terminal; the bidirectional controls make a line read as what it is not.
-_ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROLS if chr(code) not in "\n\t"}
 
 _LINES_AT_A_TIME = 200
 _UNBOUNDED = 100_000
@@ -74,15 +71,6 @@ def open_named(args: argparse.Namespace) -> Capture:
     if resolution.note:
         say(resolution.note)
     return resolution.capture
-
-
-def escape(text: str) -> str:
-    """`text` with the characters that would drive a terminal written out, all but newline and tab.
-
-    >>> escape("\\x1b[31m")
-    '\\\\x1b[31m'
-    """
-    return text.translate(_ESCAPES)
 
 
 def is_terminal() -> bool:

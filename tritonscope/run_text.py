@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tritonscope.cli.terminal import escape
 from tritonscope.model import RunResult
+from tritonscope.printable import escape
 
 if TYPE_CHECKING:
     from rich.console import Console

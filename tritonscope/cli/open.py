@@ -1,0 +1,66 @@
+"""`tritonscope open`: the full-screen interface."""
+
+import argparse
+from pathlib import Path
+
+from tritonscope import bundled_kernels
+from tritonscope.cli import terminal
+from tritonscope.errors import CaptureNotFound, ExitCode, UsageError
+from tritonscope.model import Capture
+from tritonscope.store import layout, reader
+
+_EPILOG = """\
+examples:
+  tritonscope open
+  tritonscope open matmul
+  tritonscope open dumps/attention/sm_100-6570980
+
+Without a name it opens the capture that was open last, else the newest; where there are no captures, those that travel
+with tritonscope. ? in it lists the keys."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command line of `tritonscope open`."""
+    parser.description = "Browse captures, full screen: every stage and every pass."
+    parser.epilog = _EPILOG
+    parser.add_argument("what", nargs="?", metavar="CAPTURE|KERNEL|FOLDER", help="what to open")
+    terminal.add_dumps_option(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Open it; returns when it is closed."""
+    dumps, capture = _wanted(args)
+    if not terminal.is_terminal():
+        raise UsageError("the full-screen interface needs a terminal; `tritonscope show` and `passes` do without")
+    from tritonscope.tui.app import ScopeApp
+
+    ScopeApp(dumps, capture).run()
+    return ExitCode.DONE
+
+
+def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:
+    dumps = layout.dumps_folder(args.dumps)
+    if args.what is None:
+        return dumps, _last(dumps)
+    path = Path(args.what).expanduser()
+    if path.is_dir() and not layout.is_capture(path):
+        return path.absolute(), _last(path.absolute())
+    try:
+        resolution = reader.resolve(dumps, args.what, bundled_kernels.reference_dumps())
+    except CaptureNotFound:
+        bundled_kernels.find(args.what)
+        return dumps, None
+    return dumps, resolution.capture
+
+
+def _last(dumps: Path) -> Capture | None:
+    """The one that was open last, else the newest."""
+    from tritonscope.tui import state
+
+    captures, _ = reader.list_captures(dumps)
+    if not captures and (reference := bundled_kernels.reference_dumps()):
+        captures, _ = reader.list_captures(reference)
+    remembered = state.load().capture
+    known = {capture.path: capture for capture in captures}
+    newest = max(captures, key=lambda capture: capture.created, default=None)
+    return known.get(remembered, newest)

@@ -1,0 +1,1 @@
+"""The full-screen interface. It alone imports textual, and neither triton nor torch: those run in children."""

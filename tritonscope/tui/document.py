@@ -1,0 +1,129 @@
+"""A text as the view shows it: its lines, what each is nested in, and where things are in it. No textual here."""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+__all__ = ["Document", "follow", "next_match", "uses"]
+
+_NUMBERS = re.compile(r"[%#^$!]?[\w.$-]*\d[\w.$-]*")
+_NAMES = re.compile(r"[%#^@!$][\w.$-]+|[\w.$-]+")
+_WINDOW = 4000  # lines to either side that are searched for the same operation
+_NEIGHBOURS = 3
+
+
+class Document:
+    """Lines of one kind of text (`ir.kinds.kind_of`), without line ends.
+
+    `title` says what it is, for the frame around it.
+    """
+
+    def __init__(self, text: str, kind: str, title: str = "") -> None:
+        self.lines: list[str] = text.split("\n")
+        if self.lines and not self.lines[-1]:
+            self.lines.pop()
+        self.kind = kind
+        self.title = title
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    @cached_property
+    def widest(self) -> int:
+        """Characters in the longest line."""
+        return max(map(len, self.lines), default=0)
+
+    @cached_property
+    def parents(self) -> list[int]:
+        """For each line the number of the line that opens what it is in, -1 at the top."""
+        found: list[int] = []
+        open_: list[tuple[int, int]] = []
+        for number, line in enumerate(self.lines):
+            stripped = line.lstrip()
+            if not stripped:
+                found.append(open_[-1][1] if open_ else -1)
+                continue
+            indent = len(line) - len(stripped)
+            while open_ and open_[-1][0] >= indent:
+                open_.pop()
+            found.append(open_[-1][1] if open_ else -1)
+            if stripped.rstrip().endswith(("{", ":", "({")) and not stripped.startswith("}"):
+                open_.append((indent, number))
+        return found
+
+    def around(self, number: int, most: int) -> list[int]:
+        """The lines that open what line `number` is in, the outermost first; at most that many, the innermost ones."""
+        found: list[int] = []
+        while 0 <= number < len(self.parents) and (number := self.parents[number]) >= 0:
+            found.insert(0, number)
+        return found[-most:] if most else []
+
+
+def _masked(line: str) -> str:
+    """The line without what renumbering changes."""
+    return _NUMBERS.sub("@", line.strip())
+
+
+def follow(before: Sequence[str], line: int, after: Sequence[str]) -> int:
+    """The line of `after` that is what `line` of `before` was: the same but for numbers, with the same around it.
+
+    Where it is gone, its nearest neighbour that is still there; lines are searched in a window around the place that
+    it would have in proportion.
+    """
+    if not before or not after:
+        return 0
+    for distance in range(40):
+        for candidate in dict.fromkeys((line + distance, line - distance)):
+            if 0 <= candidate < len(before) and len(before[candidate].strip()) > 1:
+                found = _same(before, candidate, after)
+                if found is not None:
+                    return min(max(found - (candidate - line), 0), len(after) - 1)
+    return min(line, len(after) - 1)
+
+
+def _same(before: Sequence[str], line: int, after: Sequence[str]) -> int | None:
+    wanted = _masked(before[line])
+    ends = min(len(before) - line, line + 1)
+    # Near the start or the end lines keep their distance to that; between, their share of the whole.
+    if ends > _NEIGHBOURS:
+        place = line * len(after) // len(before)
+    else:
+        place = line if line < len(before) / 2 else len(after) - (len(before) - line)
+    first = max(min(line, place) - _WINDOW, 0)
+    last = min(max(line, place) + _WINDOW, len(after))
+    around = [_masked(before[at]) for at in _near(line, len(before))]
+    best: tuple[int, int, int] | None = None
+    for number in range(first, last):
+        if after[number][:1] != before[line][:1] or _masked(after[number]) != wanted:
+            continue
+        alike = sum(_masked(after[at]) == each for at, each in zip(_near(number, len(after)), around, strict=False))
+        score = (alike, -abs(number - line), number)
+        if best is None or score > best:
+            best = score
+    return None if best is None else best[2]
+
+
+def _near(line: int, count: int) -> list[int]:
+    return [at for at in range(line - _NEIGHBOURS, line + _NEIGHBOURS + 1) if at != line and 0 <= at < count]
+
+
+def next_match(lines: Sequence[str], pattern: "re.Pattern[str]", start: int, step: int) -> int | None:
+    """The next line from `start` on, exclusive, in direction `step` (1 or -1), that `pattern` is found in; it wraps."""
+    count = len(lines)
+    for distance in range(1, count + 1):
+        number = (start + step * distance) % count
+        if pattern.search(lines[number]):
+            return number
+    return None
+
+
+def uses(lines: Sequence[str], name: str) -> Iterator[int]:
+    """The lines with `name`, an SSA value, alias, label or register, as a whole word."""
+    ends = (r"\b", r"\b") if name[:1].isalnum() else (r"(?<![\w.$-])", r"(?![\w.$-])")
+    pattern = re.compile(f"{ends[0]}{re.escape(name)}{ends[1]}")
+    return (number for number, line in enumerate(lines) if pattern.search(line))
+
+
+def words_of(line: str) -> list[tuple[int, int, str]]:
+    """The names of a line with where they start and end."""
+    return [(match.start(), match.end(), match.group()) for match in _NAMES.finditer(line)]

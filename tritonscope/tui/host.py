@@ -1,0 +1,57 @@
+"""What screens ask of the application: the screens know this, and the application knows the screens."""
+
+from pathlib import Path
+from typing import Protocol
+
+from rich.text import Text
+
+from tritonscope.model import Capture
+from tritonscope.tui.state import State
+
+__all__ = ["Host"]
+
+
+class Host(Protocol):
+    """The part of the application that screens use."""
+
+    remembered: State
+
+    def captures(self) -> tuple[list[Capture], list[Exception]]:
+        """The captures there are, and why others cannot be read."""
+        ...
+
+    def hints(self) -> Text:
+        """The keys that matter most, in a line."""
+        ...
+
+    def open_in_editor(self, path: Path | None) -> None:
+        """A file in $EDITOR."""
+        ...
+
+    def explain(self, name: str) -> None:
+        """What an operation, a pass, a layout or an instruction is."""
+        ...
+
+    def compare_with(self, capture: Capture | None) -> None:
+        """With another capture."""
+        ...
+
+    def compile_form(self, kernel: str) -> None:
+        """Ask what to compile."""
+        ...
+
+    def run_capture(self, capture: Capture | None) -> None:
+        """On the GPU."""
+        ...
+
+    def show_runs(self, capture: Capture | None) -> None:
+        """What runs said."""
+        ...
+
+    def show_ast(self, capture: Capture | None) -> None:
+        """The syntax tree."""
+        ...
+
+    def show_failure(self, capture: Capture) -> None:
+        """What went wrong."""
+        ...

@@ -1,0 +1,123 @@
+"""Screens over the screen: a text to read, or a list to choose from."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from rich.console import RenderableType
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Input, OptionList, Static
+from textual.widgets.option_list import Option
+
+__all__ = ["Choice", "Reading"]
+
+
+class Reading(ModalScreen[None]):
+    """Something to read; Escape, q or Enter closes it."""
+
+    DEFAULT_CSS = """
+    Reading { align: center middle; }
+    Reading > VerticalScroll {
+        width: 90%; max-width: 110; height: auto; max-height: 90%; border: round $primary; padding: 0 1;
+        background: $surface;
+    }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,enter,question_mark", "dismiss", "close"),
+        Binding("j,down", "scroll(1)", "down", show=False),
+        Binding("k,up", "scroll(-1)", "up", show=False),
+        Binding("g", "end(-1)", "top", show=False),
+        Binding("G", "end(1)", "bottom", show=False),
+    ]
+
+    def __init__(self, title: str, content: RenderableType) -> None:
+        super().__init__()
+        self._title, self._content = title, content
+
+    def compose(self) -> ComposeResult:
+        """A frame with the text in it."""
+        with VerticalScroll() as frame:
+            yield Static(self._content, markup=False)
+        frame.border_title = self._title
+        frame.border_subtitle = "esc closes"
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll."""
+        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+
+    def action_end(self, direction: int) -> None:
+        """To the top or the bottom."""
+        frame = self.query_one(VerticalScroll)
+        frame.scroll_home(animate=False) if direction < 0 else frame.scroll_end(animate=False)
+
+
+class Choice(ModalScreen[str | None]):
+    """A list that is filtered as one types; gives the id of what was chosen, None for nothing."""
+
+    DEFAULT_CSS = """
+    Choice { align: center top; }
+    Choice > Vertical {
+        width: 80%; max-width: 100; height: auto; max-height: 80%; margin-top: 2; border: round $primary;
+        background: $surface;
+    }
+    Choice Input { border: none; height: 1; padding: 0 1; }
+    Choice OptionList { border: none; height: auto; max-height: 20; background: $surface; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "none", "close"),
+        Binding("down", "move(1)", "next", show=False, priority=True),
+        Binding("up", "move(-1)", "previous", show=False, priority=True),
+    ]
+
+    def __init__(self, title: str, options: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self._title, self._options = title, list(options)
+
+    def compose(self) -> ComposeResult:
+        """A line to type in, and the list."""
+        with Vertical() as frame:
+            yield Input(placeholder="type to filter, enter chooses, esc closes")
+            yield OptionList()
+        frame.border_title = self._title
+
+    def on_mount(self) -> None:
+        """Everything, at first."""
+        self._fill("")
+
+    def _fill(self, text: str) -> None:
+        from rich.text import Text
+
+        options = self.query_one(OptionList)
+        options.clear_options()
+        words = text.lower().split()
+        options.add_options(
+            Option(Text(label), id=id_) for id_, label in self._options if all(word in label.lower() for word in words)
+        )
+        if options.option_count:
+            options.highlighted = 0
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Filter."""
+        self._fill(event.value)
+
+    def on_input_submitted(self) -> None:
+        """Enter takes what is marked."""
+        options = self.query_one(OptionList)
+        if options.highlighted is not None:
+            self.dismiss(options.get_option_at_index(options.highlighted).id)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """A click takes it, too."""
+        self.dismiss(event.option.id)
+
+    def action_move(self, rows: int) -> None:
+        """The mark moves while the line keeps the focus."""
+        options = self.query_one(OptionList)
+        if options.option_count:
+            options.highlighted = ((options.highlighted or 0) + rows) % options.option_count
+
+    def action_none(self) -> None:
+        """Nothing was chosen."""
+        self.dismiss(None)

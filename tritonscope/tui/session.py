@@ -1,0 +1,103 @@
+"""What is open: a capture, its texts and diffs, read once and kept for a while. No textual here; safe from threads."""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+from tritonscope.errors import TritonscopeError
+from tritonscope.ir import diff as ir_diff
+from tritonscope.ir.kinds import kind_of
+from tritonscope.ir.locations import strip_debug
+from tritonscope.model import Capture, PassRecord
+from tritonscope.store import reader
+from tritonscope.tui.document import Document
+
+__all__ = ["Session"]
+
+_Kept = TypeVar("_Kept")
+
+# Characters of text that are kept: a handful of the largest snapshots, or all the small ones.
+_MOST_CHARACTERS = 24_000_000
+_LARGEST_DIFF = 12_000_000
+
+
+class Session:
+    """The texts of one capture, by stage or step, with locations or without."""
+
+    def __init__(self, capture: Capture) -> None:
+        self.capture = capture
+        self._texts: OrderedDict[Hashable, Document] = OrderedDict()
+        self._diffs: OrderedDict[Hashable, ir_diff.Diff] = OrderedDict()
+        self._lock = Lock()
+
+    # -- texts
+
+    def stage(self, stage: str, locations: bool = False) -> Document:
+        """The text of a stage; raises UsageError and CaptureUnreadable."""
+        file = reader.find_stage(self.capture, stage).file
+        return self._document(("stage", stage), file, lambda: reader.stage_text(self.capture, stage), locations, stage)
+
+    def after(self, step: PassRecord, locations: bool = False) -> Document:
+        """The IR that a step left; raises UsageError and CaptureUnreadable."""
+        file = reader.file_after(self.capture, step) or ""
+        title = f"after {step.step} {step.name}"
+        return self._document(("file", file), file, lambda: reader.after(self.capture, step), locations, title)
+
+    def before(self, step: PassRecord, locations: bool = False) -> Document:
+        """The IR that went into a step; raises UsageError and CaptureUnreadable."""
+        file = reader.file_before(self.capture, step) or ""
+        title = f"before {step.step} {step.name}"
+        return self._document(("file", file), file, lambda: reader.before(self.capture, step), locations, title)
+
+    def _document(self, key: Hashable, file: str, read: Callable[[], str], locations: bool, title: str) -> Document:
+        whole = (key, locations)
+        with self._lock:
+            if whole in self._texts:
+                self._texts.move_to_end(whole)
+                found = self._texts[whole]
+                return found if found.title == title else _retitled(found, title)
+        kind = kind_of(file)
+        text = read()
+        document = Document(text if locations else strip_debug(text, kind), kind, title)
+        with self._lock:
+            self._texts[whole] = document
+            size = sum(map(_size, self._texts.values()))
+            while size > _MOST_CHARACTERS and len(self._texts) > 2:
+                size -= _size(self._texts.popitem(last=False)[1])
+        return document
+
+    # -- diffs
+
+    def diff(self, step: PassRecord) -> ir_diff.Diff:
+        """What a step changed, names aside; raises UsageError, also where the texts are too large to compare."""
+        return self.compare(self.before(step), self.after(step), ("step", step.step))
+
+    def compare(self, left: Document, right: Document, key: Hashable) -> ir_diff.Diff:
+        """Two texts compared, and kept under `key`."""
+        with self._lock:
+            if key in self._diffs:
+                self._diffs.move_to_end(key)
+                return self._diffs[key]
+        if _size(left) + _size(right) > _LARGEST_DIFF:
+            raise TritonscopeError(
+                "these texts are too large to compare here; `tritonscope diff` takes its time for it"
+            )
+        found = ir_diff.diff("\n".join(left.lines), "\n".join(right.lines), right.kind)
+        with self._lock:
+            self._diffs[key] = found
+            if len(self._diffs) > 64:
+                self._diffs.popitem(last=False)
+        return found
+
+
+def _size(document: Document) -> int:
+    # Two numbers of the list and the string's own, beside its characters.
+    return sum(map(len, document.lines)) + 60 * len(document.lines)
+
+
+def _retitled(document: Document, title: str) -> Document:
+    other: Any = Document.__new__(Document)
+    other.__dict__.update(document.__dict__, title=title)
+    found: Document = other
+    return found
