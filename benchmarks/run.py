@@ -1,6 +1,6 @@
 """How fast the bundled kernels are on this GPU, beside cuBLAS and cuDNN: what `tritonscope run` says, three times over.
 
-    python benchmarks/run.py             all of it, about six minutes on an H200
+    python benchmarks/run.py             all of it, about five minutes on an H200
     python benchmarks/run.py matmul      the parts whose name begins so
 
 Run it with the Python whose Triton and PyTorch are to be measured; tritonscope is taken from this checkout. Every run
@@ -30,9 +30,10 @@ RUNS = 3
 
 @dataclass(frozen=True)
 class Part:
-    """One command: its name here, what comes after `tritonscope run`, the baseline, and the least ratio wanted."""
+    """One command: its name here, the kernel, its sizes, the baseline, and the least ratio wanted."""
 
     name: str
+    kernel: str
     arguments: tuple[str, ...]
     baseline: str
     bar: float | None
@@ -44,34 +45,36 @@ def sized(*texts: str) -> tuple[str, ...]:
 
 ATTENTION = ("head_dim=64,128", "causal=0,1")
 PARTS = (
-    Part("matmul fp16, bf16", ("matmul", *sized("M=N=K=4096,8192", "dtype=fp16,bf16")), "cuBLAS", 0.98),
-    Part("matmul fp8", ("matmul", *sized("M=N=K=4096,8192", "dtype=fp8e4m3", "layout=nt")), "cuBLAS", 0.95),
-    Part("attention 4k", ("attention", *sized("tokens=4096,batch=4", *ATTENTION)), "cuDNN", 0.90),
-    Part("attention 16k", ("attention", *sized("tokens=16384,batch=1", *ATTENTION)), "cuDNN", 0.90),
-    Part("attention/backward 4k", ("attention/backward", *sized("tokens=4096,batch=4", *ATTENTION)), "cuDNN", 0.70),
-    Part("attention/backward 16k", ("attention/backward", *sized("tokens=16384,batch=1", *ATTENTION)), "cuDNN", 0.70),
-    Part("ladder", ("matmul", "--ladder"), "cuBLAS", None),
+    Part("matmul fp16, bf16", "matmul", (*sized("M=N=K=4096,8192", "dtype=fp16,bf16"),), "cuBLAS", 0.98),
+    Part("matmul fp8", "matmul", (*sized("M=N=K=4096,8192", "dtype=fp8e4m3", "layout=nt")), "cuBLAS", 0.95),
+    Part("attention 4k", "attention", (*sized("tokens=4096,batch=4", *ATTENTION)), "cuDNN", 0.90),
+    Part("attention 16k", "attention", (*sized("tokens=16384,batch=1", *ATTENTION)), "cuDNN", 0.90),
+    Part("attention/backward 4k", "attention/backward", (*sized("tokens=4096,batch=4", *ATTENTION)), "cuDNN", 0.70),
+    Part("attention/backward 16k", "attention/backward", (*sized("tokens=16384,batch=1", *ATTENTION)), "cuDNN", 0.70),
+    Part("ladder", "matmul", ("--ladder",), "cuBLAS", None),
 )
 
 
 def measured(part: Part, folder: str) -> Iterator[dict[str, Any]]:
     """One row for each size (rung, for the ladder): the ratio of every run, and each run's whole result."""
-    command = [sys.executable, "-m", "tritonscope", "run", *part.arguments, "--json", "-o", folder]
+    words = ["run", *([part.kernel] * RUNS), *part.arguments, "--seeds", "1", "--json"]
+    command = [sys.executable, "-m", "tritonscope", *words, "-o", folder]
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
-    runs: list[list[dict[str, Any]]] = []
-    for _ in range(RUNS):
-        done = subprocess.run(command, capture_output=True, text=True, env=environment)
-        runs.append([json.loads(line) for line in done.stdout.splitlines()])
-        if done.returncode:
-            print(f"{part.name}: exit code {done.returncode} {done.stderr.strip()}", flush=True)
-    for results in zip(*runs, strict=False):
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        print(f"{part.name}: exit code {done.returncode} {done.stderr.strip()}", flush=True)
+    runs: dict[str, list[dict[str, Any]]] = {}
+    for line in done.stdout.splitlines():
+        result = json.loads(line)
+        runs.setdefault(json.dumps([result["kernel"], result["size"]]), []).append(result)
+    for results in runs.values():
         ratios = [each["baselines"].get(part.baseline, {}).get("ratio") for each in results]
         checked = all(each["correct"] is True for each in results)
         whole = [ratio for ratio in ratios if ratio is not None]
         ratio = statistics.median(whole) if len(whole) == RUNS and checked else None
         yield {
             "part": part.name,
-            "command": " ".join(["tritonscope", "run", *part.arguments, "--json"]),
+            "command": " ".join(["tritonscope", *words]),
             "kernel": results[0]["kernel"],
             "size": results[0]["size"],
             "correct": checked,

@@ -23,9 +23,10 @@ class Difference:
 
 
 def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
-    """The components that differ, in the order in which somebody would look at them: arguments first, Triton last."""
+    """The components that differ, in the order in which somebody would look at them: target, arguments, .., Triton."""
     return [
         *_kernel(left, right),
+        *_target(left, right),
         *_arguments(left, right),
         *_constants(left, right),
         *_options(left, right),
@@ -103,17 +104,22 @@ def _constants(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Di
             yield Difference(f"constants.{name}", a, b, f"constant {name} is {b} instead of {a}")
 
 
-def _options(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
-    if left.get("backend", {}).get("name") != right.get("backend", {}).get("name"):
-        a, b = left.get("backend", {}).get("name"), right.get("backend", {}).get("name")
+def _target(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
+    """The target decides much else: another one is the reason, and the rest follows."""
+    a, b = left.get("options", {}).get("arch"), right.get("options", {}).get("arch")
+    if a != b:
+        yield Difference("options.arch", a, b, f"the target is {_shown(b)} instead of {_shown(a)}")
+    a, b = left.get("backend", {}).get("name"), right.get("backend", {}).get("name")
+    if a != b:
         yield Difference("backend.name", a, b, f"the backend is {b} instead of {a}")
+
+
+def _options(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     mine, theirs = left.get("options", {}), right.get("options", {})
-    for name in sorted(_names(mine, theirs), key=lambda name: name != "arch"):
+    for name in _names(mine, theirs):
         a, b = mine.get(name), theirs.get(name)
-        if a == b and (name in mine) == (name in theirs):
-            continue
-        what = "the target" if name == "arch" else f"option {name}"
-        yield Difference(f"options.{name}", a, b, f"{what} is {_shown(b)} instead of {_shown(a)}")
+        if name != "arch" and (a != b or (name in mine) != (name in theirs)):
+            yield Difference(f"options.{name}", a, b, f"option {name} is {_shown(b)} instead of {_shown(a)}")
 
 
 def _functions(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:

@@ -117,3 +117,12 @@ def test_calls(text: str, arguments: list[tuple[str | None, Tensor | str]]) -> N
 def test_calls_that_are_not_understood(text: str) -> None:
     with pytest.raises(UsageError, match="--call"):
         parse_call(text)
+
+
+def test_another_target_is_the_reason_and_what_follows_from_it_is_not() -> None:
+    other = changed(["options", "arch"], "gfx942")
+    other["backend"] = {"name": "hip", "hash": "x"}
+    other["attributes"] = {**other["attributes"], "a": "[['tt.divisibility', 16], ['tt.pointer_range', 32]]"}
+    assert summarise(compare(COMPONENTS, other)).startswith(
+        "Compiled again because the target is gfx942 instead of sm90, and 3 "
+    )

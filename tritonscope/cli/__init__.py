@@ -24,7 +24,9 @@ COMMANDS = {
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
+    "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),
     "open": ("tritonscope.cli.open", "browse it all, full screen"),
+    "serve": ("tritonscope.cli.serve", "the same in a browser"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }

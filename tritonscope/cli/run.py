@@ -123,7 +123,11 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: "_Progress")
             yield from runs.interpret(kernel, asked, own_sizes=not args.size)
         return
     dumps = layout.dumps_folder(args.dumps)
-    named = list(_kernels(args) if args.ladder else _named(args))
+    if args.ladder:
+        named: list[KernelRef | Capture] = list(_kernels(args))
+    else:
+        known = {name: _named(name, args) for name in dict.fromkeys(args.names)}
+        named = [known[name] for name in args.names]
     _needs_gpu(args)
 
     def planned(each: KernelRef | Capture, scratch: Path) -> list[runs.Unit]:
@@ -138,7 +142,10 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: "_Progress")
         ThreadPoolExecutor(min(len(named), os.cpu_count() or 1)) as pool,
     ):
         try:
-            units = [unit for found in pool.map(planned, named, itertools.repeat(Path(scratch))) for unit in found]
+            # One that is named several times is run as often, and compiled once.
+            once = {id(each): each for each in named}
+            found = dict(zip(once, pool.map(planned, once.values(), itertools.repeat(Path(scratch))), strict=True))
+            units = [unit for each in named for unit in found[id(each)]]
         except KeyboardInterrupt:
             asked.cancel.cancel()  # else the pool would wait for what it compiles
             raise
@@ -188,13 +195,12 @@ def _grid(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts)
 
 
-def _named(args: argparse.Namespace) -> Iterator[KernelRef | Capture]:
+def _named(name: str, args: argparse.Namespace) -> KernelRef | Capture:
+    """A kernel where it is called like one, else a capture."""
     bundled = {kernel.name for kernel in bundled_kernels.kernels()}
-    for name in args.names:
-        if args.call is None and (name in bundled or ".py" in name):
-            yield kernel_reference.find(name)
-        else:
-            yield _open(name, args)
+    if args.call is None and (name in bundled or ".py" in name):
+        return kernel_reference.find(name)
+    return _open(name, args)
 
 
 def _kernels(args: argparse.Namespace) -> Iterator[KernelRef]:

@@ -26,6 +26,7 @@ __all__ = ["CompareScreen"]
 
 _MARKS = {"identical": " ", "renamed": "~", "differs": "*", "only_left": "<", "only_right": ">"}
 _CONTEXT = 3
+_NAME = 24
 
 
 @dataclass(frozen=True)
@@ -233,7 +234,9 @@ def _label(paired: pairing.Paired) -> Text:
         text.append(escape(paired.stage), style="bold")
     else:
         step = paired.left or paired.right
-        text.append(f"{step.step if step else '':>4} ", style="dim").append(escape(paired.pass_name))
+        name = escape(paired.pass_name)
+        name = name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
+        text.append(f"{step.step if step else '':>4} ", style="dim").append(name)
     verdict = paired.verdict.replace("_", " ")
     if paired.verdict == "differs" and paired.stat is not None:
         verdict = f"{paired.stat.lines} lines"
