@@ -18,6 +18,7 @@ TRITONSCOPE = {
         ),
         "options": {"num_warps": 8, "num_stages": 1},
         "spec": "Grouped",
+        "rung": 3,
     },
 }
 

@@ -17,6 +17,7 @@ TRITONSCOPE = {
         ),
         "options": {"num_warps": 4, "num_stages": 1},
         "spec": "Naive",
+        "rung": 1,
     },
 }
 

@@ -1,4 +1,4 @@
-"""Over matmul/grouped: software pipelining. With num_stages=3 the compiler keeps the next iterations' loads in flight
+"""Over matmul/grouped: software pipelining. With num_stages=5 the compiler keeps the next iterations' loads in flight
 as asynchronous copies into a ring of buffers in shared memory while the matrix units work on the oldest, and on
 Hopper leaves one wgmma running into the next iteration. The tile grows to 128 x 256, 8 warps: fewer bytes from shared
 memory for each product, and as many fp32 accumulators as the registers hold.
@@ -16,18 +16,19 @@ TRITONSCOPE = {
         "signature": (
             "a=*fp16:16, b=*fp16:16, c=*fp16:16, M=i32:16, N=i32:16, K=i32:16, "
             "stride_am=i32:16, stride_ak=1, stride_bk=i32:16, stride_bn=1, stride_cm=i32:16, stride_cn=1, "
-            "BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=8"
+            "BLOCK_M=128, BLOCK_N=256, BLOCK_K=32, GROUP_M=8"
         ),
-        "options": {"num_warps": 8, "num_stages": 3},
+        "options": {"num_warps": 8, "num_stages": 5},
         "options_for": {"hip": {"num_stages": 2}},
         "spec": "Pipelined",
+        "rung": 4,
     },
 }
 
 
 class Pipelined(Matmul):
     configs = (
-        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8, "num_stages": 3},
+        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 32, "num_warps": 8, "num_stages": 5},
         {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8, "num_stages": 4},
         {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3},
     )

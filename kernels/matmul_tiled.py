@@ -19,6 +19,7 @@ TRITONSCOPE = {
         ),
         "options": {"num_warps": 8, "num_stages": 1},
         "spec": "Tiled",
+        "rung": 2,
     },
 }
 

@@ -16,20 +16,21 @@ TRITONSCOPE = {
         "summary": "C = A @ B through tensor descriptors: TMA loads and stores whole tiles",
         "signature": (
             "a=tensordesc<fp16[128,64]>, b=tensordesc<fp16[64,256]>, c=tensordesc<fp16[128,256]>, "
-            "M=i32:16, N=i32:16, K=i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=8"
+            "M=i32:16, N=i32:16, K=i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=16"
         ),
-        "options": {"num_warps": 8, "num_stages": 4},
+        "options": {"num_warps": 8, "num_stages": 3},
         "options_for": {"hip": {"num_stages": 2}},
         "spec": "Described",
+        "rung": 5,
     },
 }
 
 
 class Described(DescribedMatmul):
     configs = (
-        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8, "num_stages": 4},
-        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 8, "num_stages": 3},
-        {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3},
+        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 16, "num_warps": 8, "num_stages": 3},
+        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 16, "num_warps": 8, "num_stages": 4},
+        {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 3},
     )
 
 

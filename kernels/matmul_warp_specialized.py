@@ -4,7 +4,8 @@ memory instead of waiting for each other's instructions; registers move from the
 pass takes 4 warps, which are those of one role, cuts the store of C in two, and does not yet cut descriptors that
 come from the host: here each program makes its own, for which the launch needs a scratch allocator. On Blackwell
 another pass splits the loop, differently, and in Triton 3.6 only with FLATTEN=True, with which Hopper's leaves it
-whole; elsewhere the hint does nothing.
+whole; elsewhere the hint does nothing. Hopper's pass fails where no loop over K is left, as with a K known to be 1:
+hence do_not_specialize.
 """
 
 import triton
@@ -17,26 +18,27 @@ TRITONSCOPE = {
         "name": "matmul/warp_specialized",
         "summary": "C = A @ B, persistent, with warps that load and warps that multiply",
         "signature": (
-            "a=*fp16:16, b=*fp16:16, c=*fp16:16, M=i32:16, N=i32:16, K=i32:16, "
-            "stride_am=i32:16, stride_bk=i32:16, stride_cm=i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=8, "
+            "a=*fp16:16, b=*fp16:16, c=*fp16:16, M=i32:16, N=i32:16, K=i32, "
+            "stride_am=i32:16, stride_bk=i32:16, stride_cm=i32:16, BLOCK_M=128, BLOCK_N=256, BLOCK_K=64, GROUP_M=16, "
             "FLATTEN=False"
         ),
         "options": {"num_warps": 4, "num_stages": 3},
-        "options_for": {"hip": {"num_warps": 8, "num_stages": 2}},
+        "options_for": {"sm_80": {"num_warps": 8}, "hip": {"num_warps": 8, "num_stages": 2}},
         "spec": "Specialized",
+        "rung": 7,
     },
 }
 
 
 class Specialized(SpecializedMatmul):
     configs = (
-        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3},
-        {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 4, "num_stages": 4},
-        {"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3},
+        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 16, "num_warps": 4, "num_stages": 3},
+        {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 4, "num_warps": 4, "num_stages": 3},
+        {"BLOCK_M": 256, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 3},
     )
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["K"])
 def matmul_warp_specialized(
     a,
     b,
