@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tritonscope.errors import UsageError
+from tritonscope.store import layout
 
 __all__ = ["choose"]
 
@@ -13,7 +14,7 @@ __all__ = ["choose"]
 def choose(named: str | None, environment: Mapping[str, str] = os.environ) -> str:
     """The Python to start children with; raises UsageError where `named` is no file."""
     if named is not None:
-        path = Path(named).expanduser()
+        path = layout.expand(named)
         if path.is_dir():
             path = path / "bin" / "python"
         if not path.is_file():

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the captures."""
     dumps = layout.dumps_folder(args.dumps)
-    if args.dumps and not dumps.is_dir():
+    if args.dumps and not dumps.exists():
         raise UsageError(f"there is no folder {dumps}; name the one that holds the captures with --dumps")
     captures, unreadable = reader.list_captures(dumps)
     if args.json:
@@ -109,4 +109,5 @@ def _say_how_to_start(dumps: Path) -> None:
     reference = bundled_kernels.reference_dumps()
     names = [capture.capture for capture in reader.list_captures(reference)[0]] if reference else []
     also = f"; {', '.join(names)} travel with tritonscope" if names else ""
-    terminal.say(f"no captures in {dumps}; make one with `tritonscope compile matmul`{also}")
+    command = f"tritonscope compile matmul{layout.dumps_option(dumps)}"
+    terminal.say(f"no captures in {dumps}; make one with `{command}`{also}")

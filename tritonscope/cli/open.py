@@ -42,7 +42,7 @@ def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:
     dumps = layout.dumps_folder(args.dumps)
     if args.what is None:
         return dumps, _last(dumps)
-    path = Path(args.what).expanduser()
+    path = layout.expand(args.what)
     if path.is_dir() and not layout.is_capture(path):
         return path.absolute(), _last(path.absolute())
     try:

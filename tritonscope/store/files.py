@@ -1,14 +1,17 @@
-"""Opening the files of a capture that may be damaged or hostile: bounded, regular, and inside it."""
+"""Opening the files of a capture that may be damaged or hostile: bounded, regular, and inside it.
+
+Files that a user names by themselves may be anything that can be read, and are bounded, too.
+"""
 
 import os
 import stat
 from pathlib import Path
 from typing import BinaryIO
 
-from tritonscope.errors import CaptureUnreadable
+from tritonscope.errors import CaptureUnreadable, UsageError
 from tritonscope.store import layout
 
-__all__ = ["LARGEST", "read_bounded", "read_bytes"]
+__all__ = ["LARGEST", "read_bounded", "read_bytes", "read_loose"]
 
 #: The most bytes that one artefact or snapshot may have, unpacked.
 LARGEST = 1 << 30
@@ -28,9 +31,14 @@ def read_bytes(folder: Path, name: str, largest: int = LARGEST) -> bytes:
     if layout.escapes(name):
         raise CaptureUnreadable(f"{folder}: the file name {name!r} leads out of the capture; do not trust this folder")
     path = folder / name
-    if not path.exists() and not name.endswith(".zst") and (folder / f"{name}.zst").exists():
-        path = folder / f"{name}.zst"
-    if not path.resolve().is_relative_to(folder.resolve()):
+    try:
+        if not path.exists() and not name.endswith(".zst") and (folder / f"{name}.zst").exists():
+            path = folder / f"{name}.zst"
+        inside = path.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
+        why = getattr(error, "strerror", None) or "its links go round in a circle"
+        raise CaptureUnreadable(f"{name[:200]} of {folder} cannot be read ({why}); compile again") from None
+    if not inside:
         raise CaptureUnreadable(f"{path} is a link that leads out of the capture; do not trust this folder")
     if path.suffix == ".zst":
         return _unpack(path, largest)
@@ -41,6 +49,26 @@ def read_bounded(path: Path, largest: int) -> bytes:
     """The contents of the regular file `path`; raises CaptureUnreadable for another or one over `largest` bytes."""
     with _open(path, largest) as file:
         return file.read(largest)
+
+
+def read_loose(path: Path, largest: int = LARGEST) -> bytes:
+    """The contents of a file, pipe or descriptor that the user named, unpacked where its name ends with ".zst".
+
+    Raises UsageError where that cannot be read or has over `largest` bytes.
+    """
+    if path.suffix == ".zst":
+        try:
+            return _unpack(path, largest)
+        except CaptureUnreadable as error:
+            raise UsageError(str(error).partition(";")[0] + "; give another file") from None
+    try:
+        with path.open("rb") as file:
+            data = file.read(largest + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read ({error.strerror}); give another file") from None
+    if len(data) > largest:
+        raise UsageError(f"{path} has over {largest} bytes; give a smaller file")
+    return data
 
 
 def _open(path: Path, largest: int) -> BinaryIO:

@@ -3,18 +3,25 @@
 import os
 import re
 import secrets
+import shlex
 from pathlib import Path, PurePosixPath
+
+from tritonscope.errors import UsageError
 
 __all__ = [
     "CAPTURE",
     "ENDED_EARLY",
+    "FINISHED",
     "JOURNAL",
     "LOG",
     "PASSES",
     "RUNNING",
     "RUNS",
+    "called",
     "dumps_folder",
+    "dumps_option",
     "escapes",
+    "expand",
     "final_name",
     "is_capture",
     "is_running",
@@ -35,13 +42,50 @@ RUNNING = ".running-"
 #: The statuses of attempts that did not come to the compiler's own verdict.
 ENDED_EARLY = ("crashed", "timeout", "interrupted")
 
+#: Those of compilations that did.
+FINISHED = ("ok", "failed")
+
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _LONGEST = 100
 
 
 def dumps_folder(given: str | None) -> Path:
     """The dumps folder, absolute: `given`, else $TRITONSCOPE_DUMPS, else ./dumps. It need not exist."""
-    return Path(given or os.environ.get("TRITONSCOPE_DUMPS") or "dumps").expanduser().absolute()
+    path = expand(given or os.environ.get("TRITONSCOPE_DUMPS") or "dumps")
+    try:
+        return path.absolute()
+    except FileNotFoundError:
+        raise UsageError(
+            "the folder that this was started in is gone; change into one that is there, or name DIR with --dumps"
+        ) from None
+
+
+def dumps_option(dumps: Path) -> str:
+    """What has to be added to a command for it to look in `dumps`: " --dumps DIR", or "" for the default."""
+    return "" if dumps == _default() else f" --dumps {shlex.quote(str(dumps))}"
+
+
+def called(folder: Path) -> str:
+    """What a user calls the capture in `folder` on a command line: "kernel/target-id" in the default dumps folder, else
+    the path; quoted for a shell.
+    """
+    return shlex.quote(f"{folder.parent.name}/{folder.name}" if folder.parent.parent == _default() else str(folder))
+
+
+def expand(text: str) -> Path:
+    """The path `text` with its "~" written out; raises UsageError where there is no such user."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        user = text.partition("/")[0]
+        raise UsageError(f"{user} in {text} is nobody's home folder here; write the path out") from None
+
+
+def _default() -> Path | None:
+    try:
+        return dumps_folder(None)
+    except UsageError:
+        return None
 
 
 def kernel_folder(kernel: str) -> str:
@@ -76,7 +120,7 @@ def is_running(folder: Path) -> bool:
 
 
 def is_capture(folder: Path) -> bool:
-    """Whether `folder` holds what a capture holds."""
+    """Whether `folder` holds what a capture holds; raises OSError where it cannot be looked into."""
     return (folder / CAPTURE).is_file() or (folder / JOURNAL).is_file()
 
 

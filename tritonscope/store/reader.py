@@ -31,6 +31,7 @@ __all__ = [
 
 _LARGEST_CAPTURE = 64 << 20
 _MOST_NAMED = 8
+_LONGEST_NAME = 300
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ def open_capture(folder: Path) -> Capture:
     Raises CaptureUnreadable.
     """
     name = f"{folder.absolute().parent.name}/{folder.absolute().name}"
+    _look_into(folder)
     try:
         return _from_summary(folder.absolute(), name)
     except (FileNotFoundError, _DamagedError) as problem:
@@ -63,17 +65,21 @@ def open_capture(folder: Path) -> Capture:
 
 
 def list_captures(dumps: Path) -> tuple[list[Capture], list[CaptureUnreadable]]:
-    """The captures below `dumps`, by kernel and the newest first, and why the others could not be read."""
-    captures, unreadable = [], []
-    for folder in _folders(dumps):
+    """The captures below `dumps`, by kernel and the newest first, and why the others could not be read.
+
+    Raises CaptureUnreadable where `dumps` itself cannot be.
+    """
+    captures: list[Capture] = []
+    unreadable: dict[Path, CaptureUnreadable] = {}
+    for folder in _folders(dumps, unreadable):
         try:
             captures.append(open_capture(folder))
         except CaptureUnreadable as error:
             if folder.exists():  # else it was published, under another name, in this moment
-                unreadable.append(error)
+                unreadable[folder] = error
     captures.sort(key=lambda capture: capture.created, reverse=True)
     captures.sort(key=lambda capture: capture.kernel)
-    return captures, unreadable
+    return captures, list(unreadable.values())
 
 
 def resolve(dumps: Path, text: str, reference: Path | None = None) -> Resolution:
@@ -82,9 +88,11 @@ def resolve(dumps: Path, text: str, reference: Path | None = None) -> Resolution
     What `dumps` does not have is looked up in `reference`, the captures that travel with the tool. Raises
     CaptureNotFound where there is none or there are several, CaptureUnreadable where it is damaged.
     """
-    path = Path(text).expanduser()
-    if path.is_dir() and layout.is_capture(path):
-        return Resolution(open_capture(path))
+    path = layout.expand(text)
+    if _is_folder(path):
+        _look_into(path)
+        if layout.is_capture(path):
+            return Resolution(open_capture(path))
     # A bundled kernel is called FAMILY/RUNG, and its function and folder FAMILY_RUNG.
     if found := _resolve_in(dumps, text) or _resolve_in(dumps, text.replace("/", "_", 1)):
         return found
@@ -107,7 +115,7 @@ def stage_text(capture: Capture, stage: str) -> str:
     found = find_stage(capture, stage)
     if kind_of(found.file) == "binary":
         raise UsageError(
-            f"{stage} is binary; write it to a file with `tritonscope dump {capture.capture} {stage} -o FILE`"
+            f"{stage} is binary; write it to a file with `tritonscope dump {_called(capture)} {stage} -o FILE`"
         )
     return read_text(capture, found.file)
 
@@ -172,7 +180,7 @@ def find_step(capture: Capture, text: str) -> PassRecord:
         _plain(name), there
     )
     names = [there[plain] for plain in near[:_MOST_NAMED]]
-    hint = f"did you mean {' or '.join(names)}?" if names else f"`tritonscope passes {capture.capture}` lists them"
+    hint = f"did you mean {' or '.join(names)}?" if names else f"`tritonscope passes {_called(capture)}` lists them"
     raise UsageError(f"{capture.capture} has no pass {text!r}; {hint}")
 
 
@@ -214,17 +222,52 @@ def _no_capture(folder: Path) -> str:
     return f"{folder} is no capture: it has neither {files_of_one}; `tritonscope ls` lists those there are"
 
 
-def _folders(dumps: Path) -> Iterator[Path]:
-    try:
-        kernels = sorted(entry.name for entry in os.scandir(dumps) if _is_shown(entry))
-    except OSError:
-        return
-    for kernel in kernels:
+def _folders(dumps: Path, unreadable: dict[Path, CaptureUnreadable]) -> Iterator[Path]:
+    """The captures' folders below `dumps`; those that cannot be looked into are added to `unreadable`."""
+    for kernel in _folders_in(dumps):
         try:
-            names = sorted(entry.name for entry in os.scandir(dumps / kernel) if _is_shown(entry))
-        except OSError:
-            continue
-        yield from (folder for name in names if layout.is_capture(folder := dumps / kernel / name))
+            for folder in _folders_in(kernel):
+                try:
+                    if layout.is_capture(folder):
+                        yield folder
+                except OSError as error:
+                    unreadable[folder] = _unreadable(folder, error)
+        except CaptureUnreadable as problem:
+            unreadable[kernel] = problem
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder / entry.name for entry in os.scandir(folder) if _is_shown(entry))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+
+
+def _look_into(folder: Path) -> None:
+    """Raise CaptureUnreadable where `folder` is there and its files cannot be reached."""
+    try:
+        (folder / layout.CAPTURE).lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        raise _unreadable(folder, error) from None
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:  # a name that is too long, a folder that cannot be looked into: perhaps a capture is called so
+        return False
+
+
+def _unreadable(folder: Path, error: OSError) -> CaptureUnreadable:
+    return CaptureUnreadable(f"{folder} cannot be read ({error.strerror}); make it readable, or name another folder")
+
+
+def _called(capture: Capture) -> str:
+    return layout.called(Path(capture.path))
 
 
 def _is_shown(entry: "os.DirEntry[str]") -> bool:
@@ -232,7 +275,8 @@ def _is_shown(entry: "os.DirEntry[str]") -> bool:
 
 
 def _resolve_in(dumps: Path, text: str) -> Resolution | None:
-    folders = {f"{folder.parent.name}/{folder.name}": folder for folder in _folders(dumps)}
+    unreadable: dict[Path, CaptureUnreadable] = {}
+    folders = {f"{folder.parent.name}/{folder.name}": folder for folder in _folders(dumps, unreadable)}
     if text in folders:
         return Resolution(open_capture(folders[text]))
     of_kernel = [folder for folder in folders.values() if folder.parent.name == text]
@@ -242,6 +286,9 @@ def _resolve_in(dumps: Path, text: str) -> Resolution | None:
     if len(matching) > 1:
         named = ", ".join(matching[:_MOST_NAMED]) + (", ..." if len(matching) > _MOST_NAMED else "")
         raise CaptureNotFound(f"{text!r} could be any of {named}; write more of the name")
+    meant = [problem for folder, problem in unreadable.items() if f"{folder.relative_to(dumps)}".startswith(text)]
+    if meant and text and not matching:
+        raise meant[0]
     return Resolution(open_capture(folders[matching[0]])) if matching else None
 
 
@@ -254,28 +301,31 @@ def _newest(folders: list[Path], kernel: str) -> Resolution:
             problems.append(problem)
     if not captures:
         raise problems[0]
-    newest = max(captures, key=lambda capture: capture.created)
-    others = len(captures) - 1
-    return Resolution(
-        newest, f"taking {newest.capture}, the newest of {others + 1} captures of {kernel}" if others else None
-    )
+    # An attempt that was cut off or still runs says less than one on which the compiler gave its verdict.
+    finished = [capture for capture in captures if capture.status in layout.FINISHED]
+    newest = max(finished or captures, key=lambda capture: capture.created)
+    if len(captures) == 1:
+        return Resolution(newest)
+    which = "newest that finished" if 0 < len(finished) < len(captures) else "newest"
+    return Resolution(newest, f"taking {newest.capture}, the {which} of {len(captures)} captures of {kernel}")
 
 
 def _not_found(dumps: Path, text: str, reference: Path | None) -> str:
-    if Path(text).is_dir() and "/" in text:
+    if _is_folder(Path(text)) and "/" in text:
         return _no_capture(Path(text))
-    names = [
-        f"{folder.parent.name}/{folder.name}" for place in (dumps, reference) if place for folder in _folders(place)
-    ]
-    kernels = {name.partition("/")[0] for name in names}
-    near = difflib.get_close_matches(text, [*kernels, *names], n=3)
+    places = [place for place in (dumps, reference) if place]
+    names = dict.fromkeys(f"{folder.parent.name}/{folder.name}" for place in places for folder in _folders(place, {}))
+    kernels = dict.fromkeys(name.partition("/")[0] for name in names)
+    near = difflib.get_close_matches(text[:_LONGEST_NAME], [*kernels, *names], n=3)
+    option = layout.dumps_option(dumps)
     if near:
         hint = f"did you mean {' or '.join(near)}?"
     elif names:
-        hint = "`tritonscope ls` lists those there are"
+        hint = f"`tritonscope ls{option}` lists those there are"
     else:
-        hint = "make one with `tritonscope compile matmul`, or name its folder with --dumps"
-    return f"no capture is called {text!r} in {dumps}; {hint}"
+        hint = f"make one with `tritonscope compile matmul{option}`, or name its folder with --dumps"
+    shown = repr(text) if len(text) <= _LONGEST_NAME else f"{text[:_LONGEST_NAME]!r} .."
+    return f"no capture is called {shown} in {dumps}; {hint}"
 
 
 def _read_kept(capture: Capture, step: PassRecord, file: str | None, when: str) -> str:
@@ -286,7 +336,7 @@ def _read_kept(capture: Capture, step: PassRecord, file: str | None, when: str) 
     if kind_of(file) == "binary":
         raise UsageError(
             f"step {step.step} ({step.name}) leaves a binary; "
-            f"`tritonscope show {capture.capture}` lists the stages, which `tritonscope dump` writes to a file"
+            f"`tritonscope show {_called(capture)}` lists the stages, which `tritonscope dump` writes to a file"
         )
     return read_text(capture, file)
 

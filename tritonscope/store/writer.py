@@ -161,7 +161,7 @@ def _no_room(folder: Path) -> Missing:
 def _was_finished(folder: Path) -> bool:
     """Whether `folder` holds a compilation that came to the compiler's own verdict."""
     try:
-        return folder.exists() and reader.open_capture(folder).status in ("ok", "failed")
+        return folder.exists() and reader.open_capture(folder).status in layout.FINISHED
     except CaptureUnreadable:
         return False
 
