@@ -8,7 +8,7 @@ import os
 import sys
 
 from tritonscope import __version__
-from tritonscope.errors import ExitCode, TritonscopeError, UsageError
+from tritonscope.errors import ExitCode, Missing, TritonscopeError, UsageError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -33,6 +33,9 @@ COMMANDS = {
 
 #: With these the compiler's process is another, or none.
 _NO_HEAD_START = ("--python", "--env", "--help", "-h")
+
+#: Of a name that is quoted, this much will do.
+_MOST_OF_A_NAME = 200
 
 _HELP = """\
 usage: tritonscope COMMAND ...
@@ -62,23 +65,71 @@ Start with `tritonscope compile matmul`; `tritonscope COMMAND --help` has exampl
 def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` asks for, sys.argv's by default; gives the exit code, see `errors.ExitCode`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_closed_streams()
     try:
         code = _run(arguments)
         sys.stdout.flush()
-    except SystemExit as exit_:  # argparse has said what there was to say
-        return exit_.code if isinstance(exit_.code, int) else ExitCode.DONE
     except KeyboardInterrupt:
+        if argv is None:
+            _ignore_interrupts()
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        # The reader has seen enough; without this, Python complains when it flushes at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has seen enough
+        _silence_stdout()
         return ExitCode.DONE
     except TritonscopeError as error:
-        from tritonscope.cli import terminal
-
-        terminal.say_error(str(error))
-        return error.exit_code
+        return _say(error)
+    except OSError as error:
+        return _say(_of_the_system(error))
     return code
+
+
+def _open_closed_streams() -> None:
+    """Open what the shell closed (`>&-`) on nothing: the next file would get its number, and what we print."""
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free, which is this one
+            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115 - a descriptor, for as long as we run
+
+
+def _silence_stdout() -> None:
+    """Let what is still to be written go nowhere: else Python complains when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _ignore_interrupts() -> None:
+    """Another Ctrl-C has nothing left to end, and Python would print where it hit."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _say(error: TritonscopeError) -> int:
+    from tritonscope.cli import terminal
+
+    terminal.say_error(str(error))
+    try:
+        sys.stdout.flush()  # what was found before the error
+    except OSError:
+        _silence_stdout()
+    return error.exit_code
+
+
+def _of_the_system(error: OSError) -> TritonscopeError:
+    """The sentence for what no command foresaw: a full disk, names that are too long, folders nobody may read."""
+    import errno
+
+    from tritonscope.errors import NO_ROOM
+
+    if error.errno in NO_ROOM:
+        _silence_stdout()  # nearly always it is what had no room
+        return Missing("there is no room for what is to be written; make some, or write it elsewhere")
+    if error.filename is None and error.errno == errno.ENOENT:
+        return UsageError("the folder that this was started in is gone; change into one that is there")
+    name = "" if error.filename is None else os.fsdecode(error.filename)
+    named = f"{name[:_MOST_OF_A_NAME]} .." if len(name) > _MOST_OF_A_NAME else name or "something"
+    return UsageError(f"{named} cannot be used ({error.strerror or error}); name another file or folder")
 
 
 def _run(arguments: list[str]) -> int:
@@ -107,12 +158,19 @@ def _run_command(name: str, arguments: list[str]) -> int:
     import argparse
     from importlib import import_module
 
+    from tritonscope.cli import terminal
+
     module = import_module(COMMANDS[name][0])
     parser = argparse.ArgumentParser(
         prog=f"tritonscope {name}", formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     module.add_arguments(parser)
-    code: int = module.run(parser.parse_args(arguments))
+    try:
+        args = parser.parse_args(arguments)
+    except SystemExit as exit_:  # argparse has said what there was to say
+        return exit_.code if isinstance(exit_.code, int) else ExitCode.DONE
+    terminal.tolerate_any_text()
+    code: int = module.run(args)
     return code
 
 

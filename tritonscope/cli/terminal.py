@@ -7,6 +7,7 @@ import argparse
 import io
 import json
 import os
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ __all__ = [
     "add_capture_argument",
     "add_dumps_option",
     "add_json_option",
+    "add_timeout_option",
+    "called",
     "console",
     "escape",
     "is_terminal",
@@ -32,12 +35,14 @@ __all__ = [
     "print_text",
     "say",
     "say_error",
+    "tolerate_any_text",
     "wants_colour",
     "write_file",
 ]
 
 _LINES_AT_A_TIME = 200
 _UNBOUNDED = 100_000
+_LONGEST_TIMEOUT = 1_000_000
 
 
 def add_dumps_option(parser: argparse.ArgumentParser, short: bool = True) -> None:
@@ -62,6 +67,26 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON, as described below")
 
 
+def add_timeout_option(parser: argparse.ArgumentParser, what: str, default: float | None = None) -> None:
+    """Add --timeout, which ends `what` after as many seconds."""
+    after = "" if default is None else f" (default: {default:g})"
+    parser.add_argument(
+        "--timeout", type=_seconds, default=default, metavar="S", help=f"end {what} after S seconds{after}"
+    )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= _LONGEST_TIMEOUT:  # which inf and nan are not
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no time; give seconds, more than 0 and at most {_LONGEST_TIMEOUT}"
+        )
+    return seconds
+
+
 def open_named(args: argparse.Namespace) -> Capture:
     """The capture that `args.capture` means in `args.dumps`; where that took a choice, standard error says which."""
     from tritonscope import bundled_kernels
@@ -71,6 +96,15 @@ def open_named(args: argparse.Namespace) -> Capture:
     if resolution.note:
         say(resolution.note)
     return resolution.capture
+
+
+def called(capture: Capture) -> str:
+    """What to call `capture` in a command that the user is to copy, quoted for a shell."""
+    from tritonscope import bundled_kernels
+
+    folder = Path(capture.path)
+    travels = folder.parent.parent == bundled_kernels.reference_dumps()
+    return shlex.quote(capture.capture) if travels else layout.called(folder)
 
 
 def is_terminal() -> bool:
@@ -87,8 +121,13 @@ def console() -> "Console":
     """The console on standard output: the terminal's width there, and in a pipe as wide as it takes, without colour."""
     from rich.console import Console
 
-    _tolerate_any_text()
-    return Console(
+    class Honest(Console):
+        """Leaves a pipe that its reader closed to `cli.main`; rich itself would exit with 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise
+
+    return Honest(
         width=None if is_terminal() else _UNBOUNDED,
         no_color=not wants_colour(),
         force_terminal=None if is_terminal() else False,
@@ -107,7 +146,10 @@ def load_console() -> None:
 
 def say(message: str) -> None:
     """A diagnostic, one line on standard error."""
-    print(f"tritonscope: {escape(message)}", file=sys.stderr)
+    try:
+        print(f"tritonscope: {escape(message)}", file=sys.stderr)
+    except OSError:  # a full disk, a closed pipe: there is nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def say_error(message: str) -> None:
@@ -132,7 +174,6 @@ def print_json_line(value: Any) -> None:
 
 def print_text(text: str, kind: str) -> None:
     """IR of a kind of `ir.kinds.kind_of`: highlighted and escaped on a terminal, as it is in a pipe."""
-    _tolerate_any_text()
     if not text.endswith("\n"):
         text += "\n"
     if not is_terminal():
@@ -187,7 +228,7 @@ def _highlight(text: str, kind: str) -> None:
         sys.stdout.write(highlight("".join(lines[start : start + _LINES_AT_A_TIME]), lexer, formatter))
 
 
-def _tolerate_any_text() -> None:
-    """Let what the locale cannot show appear as an escape instead of ending the command."""
+def tolerate_any_text() -> None:
+    """Let what the locale cannot show appear on standard output as an escape instead of ending the command."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
