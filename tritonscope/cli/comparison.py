@@ -31,4 +31,4 @@ def render(captures: list[tuple[str, Capture]], console: Console) -> None:
         )
     console.print(table)
     console.print()
-    console.print(f"next: tritonscope show {terminal.escape(captures[0][1].capture)}", soft_wrap=True)
+    console.print(f"next: tritonscope show {terminal.escape(terminal.called(captures[0][1]))}", soft_wrap=True)

@@ -1,5 +1,8 @@
 """A capture that did not come to its end, in one sentence."""
 
+import shlex
+
+from tritonscope.cli import terminal
 from tritonscope.model import Capture, Failure
 
 __all__ = ["sentence"]
@@ -17,7 +20,7 @@ def sentence(capture: Capture) -> str:
     said = f"{capture.kernel} for {capture.target} {_DID.get(capture.status, capture.status)}"
     failure = capture.failure
     if failure is None:
-        return f"{said}; 'tritonscope show {capture.capture}' has the rest."
+        return f"{said}; {_rest(capture)}."
     line = f", line {failure.line} of {failure.file}" if failure.line is not None else ""
     return f"{said}{_where(failure)}{line}: {failure.message.rstrip('.')}; {_next(capture, failure)}."
 
@@ -31,5 +34,10 @@ def _where(failure: Failure) -> str:
 
 def _next(capture: Capture, failure: Failure) -> str:
     if failure.reproducer is not None:
-        return f"'tritonscope replay {capture.path}/{failure.reproducer}' runs that pass again"
-    return f"'tritonscope show {capture.capture}' has the rest"
+        file = shlex.quote(f"{capture.path}/{failure.reproducer}")
+        return f"`tritonscope replay {file}` runs that pass again"
+    return _rest(capture)
+
+
+def _rest(capture: Capture) -> str:
+    return f"`tritonscope show {terminal.called(capture)}` has the rest"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tritonscope.cli import terminal
-from tritonscope.errors import ExitCode, UsageError
+from tritonscope.errors import CaptureUnreadable, ExitCode, UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture
@@ -125,7 +125,11 @@ def _by_end(step: str) -> tuple[float, ...]:
 
 def _search(capture: Capture, places: list[_Place], pattern: "re.Pattern[str]", locations: bool) -> Iterator[_Found]:
     for place in places:
-        text = reader.read_text(capture, place.file)
+        try:
+            text = reader.read_text(capture, place.file)
+        except CaptureUnreadable as problem:
+            terminal.say(f"left out: {place.name}: {problem}")
+            continue
         if not locations:
             text = strip_debug(text, kind_of(place.file))
         lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if pattern.search(line)]

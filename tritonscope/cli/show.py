@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tritonscope.cli import listing, terminal
 from tritonscope.errors import ExitCode
 from tritonscope.model import Capture, Failure, PassRecord, to_json
+from tritonscope.store import layout
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -62,7 +63,6 @@ def render(capture: Capture, console: "Console") -> None:
         console.print()
         _failure(capture, capture.failure, console)
     _notes(capture, console)
-    console.print()
     _next(capture, console)
 
 
@@ -160,7 +160,9 @@ def _failure(capture: Capture, failure: Failure, console: "Console") -> None:
             console.print(Text(f"    {' ' * len(ahead)}^", style="bold red"), soft_wrap=True)
     if failure.reproducer:
         file = Path(capture.path) / failure.reproducer
-        console.print(Text("  again ", style="dim"), Text(_command("replay", str(file))), sep="", soft_wrap=True)
+        console.print(
+            Text("  again ", style="dim"), Text(_command("replay", shlex.quote(str(file)))), sep="", soft_wrap=True
+        )
 
 
 def _pass_of(failure: Failure) -> str:
@@ -192,24 +194,30 @@ def _next(capture: Capture, console: "Console") -> None:
     from rich.text import Text
 
     commands = []
+    name = terminal.called(capture)
     failed = capture.failure.step if capture.failure else None
     if failed is not None:
-        commands.append((_command("dump", capture.capture, "--pass", failed, "--before"), "what went in"))
+        commands.append((_command("dump", name, "--pass", failed, "--before"), "what went in"))
     if capture.passes:
-        commands.append((_command("passes", capture.capture, "--changed"), "nested ones, too"))
+        commands.append((_command("passes", name, "--changed"), "nested ones, too"))
     texts = [stage.stage for stage in capture.stages if stage.lines is not None and stage.stage != "source"]
     if texts:
         wanted = "ttgir" if "ttgir" in texts else texts[-1]
-        commands.append((_command("dump", capture.capture, wanted), "the IR"))
+        commands.append((_command("dump", name, shlex.quote(wanted)), "the IR"))
     if capture.passes:
-        commands.append((_command("grep", "convert_layout", capture.capture), "first seen where"))
-    console.print(Text("next:", style="dim"))
+        commands.append((_command("grep", "convert_layout", name), "first seen where"))
+    log = Path(capture.path) / layout.LOG
+    if capture.status in layout.ENDED_EARLY and log.is_file() and log.stat().st_size:
+        commands.append((terminal.escape(f"cat {shlex.quote(str(log))}"), "what was printed"))
+    if commands:
+        console.print()
+        console.print(Text("next:", style="dim"))
     for command, what in commands:
         console.print(Text(f"  {command}"), Text(f"  # {what}", style="dim"), sep="", soft_wrap=True)
 
 
 def _command(*words: str) -> str:
-    return terminal.escape("tritonscope " + " ".join(shlex.quote(word) for word in words))
+    return terminal.escape(" ".join(("tritonscope", *words)))
 
 
 def _table(*columns: tuple[str, Any]) -> Any:

@@ -46,6 +46,7 @@ class Recorder:
         self._output = writer.folder / COMPILER_OUTPUT
         self._log = writer.folder / "log.txt"
         self._function = "kernel"
+        self._loaded = False
         self._versions: Mapping[str, str] = {}
         self._logged = 0
         self._restart()
@@ -75,6 +76,7 @@ class Recorder:
     # -- one method an event that is more than noted
 
     def _take_loaded(self, event: dict[str, Any]) -> None:
+        self._loaded = True
         self._function = event["function"]
         self._versions = event["versions"]
         self._writer.append(event)
@@ -200,6 +202,9 @@ class Recorder:
         dumps = [item for item in items if isinstance(item, Dump) and item.when == "Before"]
         noise = _noise(items)
         inner = short_name(dumps[-1]) if len(dumps) > 1 else None
+        if self.key is None:
+            doing = "Triton's cache key was being made" if self._loaded else "the kernel's file was being loaded"
+            message = f"{message}, while {doing}"
         self._append_failed(running, items)
         self._log_noise(items)
         self._fail(

@@ -212,8 +212,14 @@ class _Story:
 
     def _cut_off(self) -> Failure | None:
         """Where a compilation that ended early was, as far as the events tell."""
-        if self.state["status"] not in layout.ENDED_EARLY or (not self.started and self.stage is None):
+        if self.state["status"] not in layout.ENDED_EARLY:
             return None
+        if not self.started and self.stage is None:
+            if self.state["key"]:
+                return None
+            loaded = "used" in self.state["request"]
+            doing = "Triton's cache key was being made" if loaded else "the kernel's file was being loaded"
+            return Failure(None, None, None, None, f"{doing} when the compilation ended")
         begun = list(self.started.values())
         outer = begun[0] if begun else {"stage": self.stage, "name": None, "step": None}
         inner = begun[-1]["name"] if len(begun) > 1 else None
