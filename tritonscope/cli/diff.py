@@ -6,17 +6,17 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonscope import bundled_kernels
 from tritonscope.cli import terminal
-from tritonscope.errors import ExitCode, Missing, UsageError
+from tritonscope.errors import CaptureUnreadable, ExitCode, Missing, UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord
-from tritonscope.store import layout, reader
+from tritonscope.store import files, layout, reader
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -58,6 +58,8 @@ of two without --stage or --pass {left, right, steps: [{stage, pass, left_step, 
 exit codes: 0 done; 1 with --exit-code where something differs; 2 wrong usage."""
 
 _MOST_NAMES = 5
+_CONTEXT = 3
+_LOOKED_AT = 8192
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     form.add_argument("--side-by-side", action="store_true", help="old on the left, new on the right")
     form.add_argument("--stat", action="store_true", help="numbers only")
     form.add_argument("--raw", action="store_true", help="as git shows it, names and all")
-    parser.add_argument("--context", type=_count, default=3, metavar="N", help="lines around a change (default: 3)")
+    parser.add_argument("--context", type=_count, metavar="N", help="lines around a change (default: 3)")
     parser.add_argument("--rename-registers", action="store_true", help="let the registers of SASS change names")
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 where something differs")
     terminal.add_dumps_option(parser, short=False)
@@ -97,11 +99,14 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--from and --to go together: name the first pass and the last")
     if sum(value is not None for value in (args.step, args.first, args.stage)) > 1:
         raise UsageError("--pass, --from with --to, and --stage exclude each other; give one of them")
-    files = [Path(name) for name in (args.left, args.right) if name is not None and Path(name).is_file()]
-    if len(files) == 2:
-        return _texts(_file(files[0]), _file(files[1]), args)
-    if files:
-        raise UsageError(f"{files[0]} is a file: give another file to compare it with")
+    _refuse_together(args)
+    named = [name for name in (args.left, args.right) if name is not None]
+    found = [_file_called(name) for name in named]
+    if any(found):
+        return _two_files(named, found, args)
+    if args.step is None and args.first is None and args.stage is None:
+        what = "two captures" if args.right is not None else "a capture"
+        _refuse(args, ("raw", "side_by_side", "context", "rename_registers"), f"{what} without --pass or --stage")
     left = _open(args.left, args)
     if args.right is not None:
         return _two_captures(left, _open(args.right, args), args)
@@ -109,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         record = reader.find_step(left, args.step)
         return _texts(_before(left, record), _after(left, record), args, left)
     if args.first is not None:
-        first, last = reader.find_step(left, args.first), reader.find_step(left, args.last)
+        first, last = _in_order(left, args)
         return _texts(_before(left, first), _after(left, last), args, left)
     if args.stage is not None:
         return _into_stage(left, args)
@@ -124,7 +129,7 @@ def _into_stage(capture: Capture, args: argparse.Namespace) -> int:
     if before.kind != after.kind:
         raise UsageError(
             f"{before.kind} and {after.kind} are different languages; compare stage {args.stage} of two captures, "
-            f"or read it with `tritonscope dump {capture.capture} {args.stage}`"
+            f"or read it with `tritonscope dump {terminal.called(capture)} {args.stage}`"
         )
     return _texts(before, after, args, capture)
 
@@ -152,24 +157,103 @@ def _after(capture: Capture, record: PassRecord) -> Side:
 def _stage(capture: Capture, stage: str) -> Side:
     found = reader.find_stage(capture, stage)
     if found.lines is None:
-        raise UsageError(f"stage {stage} is a binary; compare its sass, or what went into it")
+        raise UsageError(_is_binary(f"stage {stage}"))
     return Side(f"{capture.capture} {stage}", reader.stage_text(capture, stage), kind_of(found.file))
 
 
 def _stage_before(capture: Capture, stage: str) -> str:
     names = [s.stage for s in capture.stages if s.lines is not None and s.stage not in ("python", "ast")]
-    reader.find_stage(capture, stage)
+    if reader.find_stage(capture, stage).lines is None:
+        raise UsageError(_is_binary(f"stage {stage}"))
     if stage not in names[1:]:
-        raise UsageError(f"nothing goes before stage {stage}; the first that something turned into is {names[1]}")
+        first = f"the first that something turned into is {names[1]}" if names[1:] else "nothing turned into another"
+        raise UsageError(f"nothing goes before stage {stage}; {first}")
     return names[names.index(stage) - 1]
 
 
+def _in_order(capture: Capture, args: argparse.Namespace) -> tuple[PassRecord, PassRecord]:
+    """The passes of --from and --to."""
+    first, last = reader.find_step(capture, args.first), reader.find_step(capture, args.last)
+    inside = first.step.startswith(f"{last.step}.")  # a pass ends after those within it
+    if not inside and capture.passes.index(first) > capture.passes.index(last):
+        raise UsageError(f"--from {args.first} is step {first.step}, after --to, step {last.step}; swap the two")
+    return first, last
+
+
+def _is_binary(what: str) -> str:
+    return f"{what} is a binary, which has no lines to compare; compare the stage sass of two captures"
+
+
+# -- files
+
+
+def _file_called(name: str) -> Path | None:
+    """The file, pipe or descriptor that `name` means, which may be kept packed; None where there is none."""
+    for path in (Path(name), Path(f"{name}.zst")):
+        try:
+            if path.exists() and not path.is_dir():
+                return path
+        except OSError:  # a name that is too long, a folder that nobody may look into
+            return None
+    return None
+
+
+def _two_files(names: list[str], found: list[Path | None], args: argparse.Namespace) -> int:
+    _refuse(args, ("step", "first", "stage"), "files")
+    there = next(path for path in found if path)
+    if len(found) == 1:
+        raise UsageError(f"{there} is a file: give another file to compare it with")
+    for name, path in zip(names, found, strict=True):
+        if path is None:
+            what = "a folder" if Path(name).is_dir() else "no file"
+            raise UsageError(f"{name} is {what}, and {there} is a file; give two files, or two captures")
+    left, right = (_file(path) for path in found if path)
+    # A pipe, <(..), has no name to tell its language by.
+    if left.kind == "text" and not (found[0] or there).is_file():
+        left = replace(left, kind=right.kind)
+    elif right.kind == "text" and not (found[1] or there).is_file():
+        right = replace(right, kind=left.kind)
+    return _texts(left, right, args)
+
+
 def _file(path: Path) -> Side:
-    try:
-        text = path.read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read ({error.strerror}); give a file of IR") from error
-    return Side(str(path), text, kind_of(path.name))
+    kind = kind_of(path.name)
+    data = b"" if kind == "binary" else files.read_loose(path)
+    if kind == "binary" or b"\0" in data[:_LOOKED_AT]:
+        raise UsageError(
+            f"{path} is a binary, which has no lines to compare; "
+            "compare its SASS (`tritonscope dump CAPTURE sass`, `cuobjdump -sass FILE`)"
+        )
+    return Side(str(path), data.decode("utf-8", "replace"), kind)
+
+
+# -- what does not go together
+
+_FLAGS = {
+    "step": "--pass",
+    "first": "--from",
+    "stage": "--stage",
+    "raw": "--raw",
+    "side_by_side": "--side-by-side",
+    "context": "--context",
+    "rename_registers": "--rename-registers",
+}
+
+
+def _refuse(args: argparse.Namespace, flags: Iterable[str], where: str) -> None:
+    """Raise UsageError for a flag that was given and means nothing for `where`."""
+    for flag in flags:
+        if getattr(args, flag) not in (None, False):
+            raise UsageError(f"{_FLAGS[flag]} means nothing for {where}; leave it out")
+
+
+def _refuse_together(args: argparse.Namespace) -> None:
+    if args.json:
+        _refuse(args, ("raw", "side_by_side"), "--json")
+    if args.raw:
+        _refuse(args, ("rename_registers",), "--raw")
+    if args.stat and not args.json:
+        _refuse(args, ("context",), "--stat")
 
 
 # -- one comparison of texts
@@ -190,7 +274,7 @@ def _texts(left: Side, right: Side, args: argparse.Namespace, capture: Capture |
             return _by_line(left, right, capture, args)
     found = diff(a, b, kind, rename_registers=args.rename_registers)
     if args.json:
-        terminal.print_json({"left": left.label, "right": right.label, **found.to_json(args.context)})
+        terminal.print_json({"left": left.label, "right": right.label, **found.to_json(_context(args))})
     elif args.stat:
         _print_stat(found, left.label, right.label)
     else:
@@ -200,10 +284,14 @@ def _texts(left: Side, right: Side, args: argparse.Namespace, capture: Capture |
             found,
             (left.label, right.label),
             terminal.console(),
-            context=args.context,
+            context=_context(args),
             side_by_side=args.side_by_side,
         )
     return ExitCode.DIFFERS if args.exit_code and found.stat.differs else ExitCode.DONE
+
+
+def _context(args: argparse.Namespace) -> int:
+    return _CONTEXT if args.context is None else args.context
 
 
 def _by_line(left: Side, right: Side, capture: Capture, args: argparse.Namespace) -> int:
@@ -242,7 +330,7 @@ def _raw(left: str, right: str, left_label: str, right_label: str, args: argpars
             "diff",
             "--no-index",
             "--histogram",
-            f"-U{args.context}",
+            f"-U{_context(args)}",
             "--no-ext-diff",
             "--no-color",
             "a",
@@ -269,7 +357,11 @@ def _every_pass(capture: Capture, args: argparse.Namespace) -> int:
     for record in capture.passes:
         if not record.changed or record.file is None or "." in record.step or kind_of(record.file) == "binary":
             continue
-        before, after = _before(capture, record), _after(capture, record)
+        try:
+            before, after = _before(capture, record), _after(capture, record)
+        except CaptureUnreadable as problem:
+            terminal.say(f"left out: step {record.step}, {record.name}: {problem}")
+            continue
         if before.kind == after.kind:
             texts = strip_debug(before.text, before.kind), strip_debug(after.text, after.kind)
             difference = diff(*texts, before.kind)
@@ -365,7 +457,7 @@ def _counterpart(left: Capture, right: Capture, record: PassRecord) -> PassRecor
                 return b
     raise UsageError(
         f"{right.capture} has no pass that stands where {record.step} {record.name} does; "
-        f"`tritonscope diff {left.capture} {right.capture}` lists both pipelines"
+        f"`tritonscope diff {terminal.called(left)} {terminal.called(right)}` lists both pipelines"
     )
 
 

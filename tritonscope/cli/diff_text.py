@@ -27,6 +27,8 @@ _SIGNS = {
     "moved": ("<-", "->"),
 }
 _GUTTER = 3
+#: More than this of a line does not fit side by side on any screen.
+_MOST_OF_A_LINE = 4000
 
 
 def print_diff(diff: Diff, labels: tuple[str, str], console: "Console", *, context: int, side_by_side: bool) -> None:
@@ -115,7 +117,21 @@ def _cell(
     if number is None:
         return None
     opening, closing = ("[-", "-]") if style == "red" else ("{+", "+}")
+    text, marks = _clipped(text, marks)
     return _line(sign, text, marks, style if line.shown else "", opening, closing, console)
+
+
+def _clipped(text: str, marks: Sequence[tuple[int, int]]) -> tuple[str, Sequence[tuple[int, int]]]:
+    """A stretch of a very long line, around its first mark, that says how much was left out."""
+    if len(text) <= _MOST_OF_A_LINE:
+        return text, marks
+    start = max(marks[0][0] - _MOST_OF_A_LINE // 4, 0) if marks else 0
+    end = start + _MOST_OF_A_LINE
+    ahead = f"({start} characters) .." if start else ""
+    shift = len(ahead) - start
+    within = [(max(a, start) + shift, min(b, end) + shift) for a, b in marks if a < end and b > start]
+    behind = f".. ({len(text) - end} characters)" if len(text) > end else ""
+    return f"{ahead}{text[start:end]}{behind}", within
 
 
 def _folded(text: "Text | None", width: int) -> list["Text"]:
