@@ -154,7 +154,7 @@ class Child:
     Iterate over it for its events; afterwards `ended` says how it came to its end. Whatever happens, leaving the
     `with` block leaves no process and no temporary folder behind.
 
-    Raises UsageError where `python` cannot be started.
+    Raises UsageError where `python` cannot be started, and, from iterating, where it is none that runs our worker.
     """
 
     def __init__(
@@ -174,6 +174,7 @@ class Child:
         self._cancel = cancel
         started = _taken(python, message["action"]) if not env else None
         self._started = started or Started(python, env or {}, stdout, stderr)
+        self._said_hello = False
         with suppress(BrokenPipeError):
             _write_all(self._started.request, (json.dumps(message) + "\n").encode())
 
@@ -221,8 +222,11 @@ class Child:
                 if len(pending) > LONGEST_EVENT:
                     self.ended = Ended("crashed", "it sent something that is no event")
                     return
-                for line in lines:
-                    yield json.loads(line)
+                for event in map(json.loads, lines):
+                    if event["event"] == "hello":
+                        self._said_hello = True
+                    else:
+                        yield event
         self._end(self._started.process.wait())
 
     def _left(self) -> float | None:
@@ -233,6 +237,11 @@ class Child:
             name = signal.Signals(-code).name
             why = _SIGNALS.get(name, "")
             self.ended = Ended("crashed", f"the compiler process died of {name}{why}")
+        elif not self._said_hello:
+            raise UsageError(
+                f"{self._started.python} is no Python that tritonscope can work with (it ended with code {code}); "
+                "name a Python from 3.10 on that has triton with --python PATH"
+            )
         elif code:
             self.ended = Ended("crashed", f"the compiler process exited with code {code}")
 

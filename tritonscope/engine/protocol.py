@@ -29,6 +29,8 @@ The events of a capture, in the order in which they come; each has "event", the 
     done        seconds                      the child has nothing more to say
     end         (parent) status, seconds
 
+Before all of these comes "hello", which says no more than that a Python runs our worker; `client` keeps it to itself.
+
 Other requests than a capture are answered with "described", "plain", "replayed" or "failure", or "error".
 """
 
