@@ -33,10 +33,20 @@ __all__ = [
     "TargetError",
     "TritonscopeError",
     "UsageError",
+    "no_room",
 ]
 
 #: The error numbers of an OSError that say that the disk, or our share of it, is full.
 NO_ROOM = frozenset({errno.ENOSPC, errno.EDQUOT})
+
+
+def no_room(error: BaseException | None) -> OSError | None:
+    """The full disk that is behind `error`, None where that was something else."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in NO_ROOM:
+            return error
+        error = error.__cause__ or error.__context__
+    return None
 
 
 class ExitCode(IntEnum):

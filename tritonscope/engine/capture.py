@@ -14,6 +14,7 @@ from tritonscope.engine.compile_only import compile_only_driver
 from tritonscope.engine.events import Events
 from tritonscope.engine.failures import front_end_failure
 from tritonscope.engine.pipeline import NESTING, Folder, PassFailed, Pipeline, Restart
+from tritonscope.errors import no_room
 from tritonscope.model import Request
 
 __all__ = ["Session"]
@@ -91,6 +92,8 @@ class Session:
             except PassFailed:
                 return
             except Exception as error:
+                if full := no_room(error):
+                    raise full from None  # no verdict on the kernel
                 self.events.send("failure", **front_end_failure(error, self.functions, pipeline.stage))
                 return
             if pipeline.passes or dumping:

@@ -24,6 +24,7 @@ from typing import Any
 from tritonscope.engine import native
 from tritonscope.engine.events import Events
 from tritonscope.engine.unchanged import Watch
+from tritonscope.errors import no_room
 from tritonscope.ir.timing import Timing, parse_timing
 
 __all__ = ["NESTING", "PassFailed", "Pipeline", "Restart"]
@@ -156,6 +157,8 @@ class Pipeline:
             raise
         except Exception as error:
             self.in_step = False
+            if full := no_room(error):
+                raise full from None  # no verdict on the kernel
             self.events.send(
                 "failure",
                 stage=self.stage,

@@ -44,14 +44,13 @@ def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
     try:
         _ACTIONS[message["action"]](message, events)
     except errors.TritonscopeError as error:
-        events.send("error", kind=type(error).__name__, message=str(error))
-    except OSError as error:
-        if error.errno not in errors.NO_ROOM:
-            raise
-        events.send(
-            "error", kind="Missing", message=f"there is no room left on the disk ({error}); make some and run it again"
-        )
+        kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
+        events.send("error", kind=kind, message=str(error))
     except Exception as error:
+        if full := errors.no_room(error):
+            said = f"there is no room left on a disk ({full}); make some, there or where TMPDIR says, and run it again"
+            events.send("error", kind="Missing", message=said)
+            return 0
         traceback.print_exc()
         events.send("error", kind="ChildDied", message=f"the compiler process failed: {type(error).__name__}: {error}")
     return 0
