@@ -42,21 +42,25 @@ def format_header(fields: Mapping[str, Any]) -> str:
     return f"{HEADER}{json.dumps(dict(fields))}\n"
 
 
-def read(path: Path) -> Reproducer:
-    """The header of the file at `path`; raises UsageError where it is not there or is no reproducer."""
+def read(path: Path, named: Path | None = None) -> Reproducer:
+    """The header of the file at `path`, which the user calls `named`.
+
+    Raises UsageError where it is not there or is no reproducer.
+    """
+    named = named or path
     try:
         with path.open("rb") as file:
             line = file.readline(LONGEST_HEADER).decode("utf-8", "replace")
     except OSError as error:
         raise UsageError(
-            f"{path} cannot be read ({error.strerror}); give the reproducer.mlir of a failed capture"
+            f"{named} cannot be read ({error.strerror}); give the reproducer.mlir of a failed capture"
         ) from error
     try:
         if not line.startswith(HEADER):
             raise ValueError("no header")
         fields = json.loads(line.removeprefix(HEADER))
         return Reproducer(
-            path=path,
+            path=named,
             stage=_of(str, fields["stage"]),
             pass_name=_of(str, fields["pass_name"]),
             options=_of(str, fields["options"]),
@@ -66,7 +70,7 @@ def read(path: Path) -> Reproducer:
             message=None if fields["message"] is None else _of(str, fields["message"]),
         )
     except (ValueError, TypeError, KeyError) as error:
-        raise UsageError(f"{path} is no reproducer of a capture; give the reproducer.mlir of a failed one") from error
+        raise UsageError(f"{named} is no reproducer of a capture; give the reproducer.mlir of a failed one") from error
 
 
 def _of(kind: type, value: Any) -> Any:

@@ -90,6 +90,62 @@ def test_a_failing_pass_is_named_and_replays(tmp_path):
     assert replayed["same"] is True
 
 
+@pytest.fixture(scope="module")
+def unknown_gpu(tmp_path_factory):
+    """What a compile for a GPU that no compiler knows says, and its reproducer: an assertion fails."""
+    cwd = tmp_path_factory.mktemp("unknown")
+    done = tritonscope("compile", "matmul", "-t", "sm_999", "--json", cwd=cwd)
+    assert done.returncode == 3
+    line = json.loads(done.stdout)
+    return line["failure"]["message"], Path(line["path"]) / "reproducer.mlir"
+
+
+def test_an_assertion_is_what_is_said_by_compile_and_by_replay(unknown_gpu, tmp_path):
+    message, file = unknown_gpu
+    assert message.startswith('the assertion false && "computeCapability not supported" does not hold')
+    piped = subprocess.run(
+        ["bash", "-c", f"{sys.executable} -m tritonscope replay <(cat {file}) --json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    given = subprocess.run(
+        [sys.executable, "-m", "tritonscope", "replay", "/dev/stdin", "--json"],
+        cwd=tmp_path,
+        stdin=file.open(),
+        capture_output=True,
+        text=True,
+    )
+    for done in (tritonscope("replay", file, "--json", cwd=tmp_path), piped, given):
+        assert done.returncode == 3, done.stderr
+        replayed = json.loads(done.stdout)
+        assert (replayed["message"], replayed["same"]) == (message, True)
+
+
+def test_an_edited_reproducer_that_does_not_parse_names_the_line(unknown_gpu, tmp_path):
+    text = unknown_gpu[1].read_text()
+    edited = tmp_path / "edited.mlir"
+    edited.write_text(text.replace("tt.return", "tt.retrn"))
+    line = line_of(edited, "tt.retrn")
+    done = tritonscope("replay", "edited.mlir", cwd=tmp_path)
+    assert done.returncode == 2
+    assert f"edited.mlir, line {line}, column 5: custom op 'tt.retrn' is unknown" in done.stderr
+
+
+def test_where_replay_writes(unknown_gpu, tmp_path):
+    """The same IR for a GPU that is known goes through."""
+    file = tmp_path / "mended.mlir"
+    file.write_text(unknown_gpu[1].read_text().replace("cuda:999", "cuda:90"))
+    done = tritonscope("replay", file, "-o", "-", cwd=tmp_path)
+    assert (done.returncode, "tt.func public @matmul" in done.stdout) == (0, True), done.stderr
+    assert tritonscope("replay", file, "-o", "out.mlir", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "out.mlir").read_text() == done.stdout
+    for arguments, code in ((["-o", "/nope/x"], 2), (["-o", "/dev/full"], 5), (["-o", "-", "--json"], 2)):
+        done = tritonscope("replay", file, *arguments, cwd=tmp_path)
+        assert done.returncode == code
+        assert "Traceback" not in done.stderr
+
+
 def test_a_failure_inside_a_nested_pass_names_both(capture):
     captured = capture("warp_specialized", "sm_100")
     if captured.status == "ok":

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tritonscope.ir.mlir_dump import Diagnostic, Dump, Noise, parse_diagnostics, parse_reproducer, read_dumps
+from tritonscope.ir.mlir_dump import (
+    Diagnostic,
+    Dump,
+    Noise,
+    parse_diagnostics,
+    parse_reproducer,
+    read_dumps,
+    why_failed,
+)
 
 MODULE = (
     'module {\n  tt.func public @f() {\n    tt.return loc(#loc1)\n  } loc(#loc)\n} loc(#loc)\n#loc = loc("f.py":3:1)\n'
@@ -213,3 +221,30 @@ def test_no_reproducer() -> None:
     assert parse_reproducer(MODULE) is None
     assert parse_reproducer('{-#\n  pipeline: "x"\n#-}\n') is None
     assert parse_reproducer(REPRODUCER.replace("pipeline", "no_line")) is None
+
+
+FAILED = "m.py:3:1: error: Failures have been detected while processing an MLIR pass pipeline\n"
+SIGNAL = "m.py:3:1: error: A signal was caught while processing the MLIR module:reproducer generated at `x`; marking\n"
+ASSERTION = (
+    "python: /project/lib/AccelerateMatmul.cpp:63: int mlir::version(int, DotOp): "
+    'Assertion `false && "computeCapability not supported"\' failed.\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("printed", "raised", "why"),
+    [
+        (FAILED + "m.py:4:2: error: no layout\n", "PassManager::run failed", "no layout"),
+        (
+            ASSERTION + SIGNAL + FAILED,
+            "PassManager::run failed",
+            'the assertion false && "computeCapability not supported" does not hold (AccelerateMatmul.cpp:63)',
+        ),
+        ("LLVM ERROR: out of registers\n" + SIGNAL, "", "out of registers"),
+        (SIGNAL + FAILED, "", "the compiler caught a signal in the pass, and did not say why"),
+        (FAILED, "PassManager::run failed", "the pass failed and did not say why"),
+        ("", "PassManager::run failed", "PassManager::run failed"),
+    ],
+)
+def test_why_a_pass_failed(printed: str, raised: str, why: str) -> None:
+    assert why_failed(printed, raised) == why

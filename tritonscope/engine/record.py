@@ -16,7 +16,15 @@ from tritonscope.engine.nested import nested_records, short_name
 from tritonscope.engine.snapshots import SnapshotFolder
 from tritonscope.errors import TritonscopeError
 from tritonscope.ir.locations import strip_debug
-from tritonscope.ir.mlir_dump import Diagnostic, Dump, Noise, parse_diagnostics, parse_reproducer, read_dumps
+from tritonscope.ir.mlir_dump import (
+    Diagnostic,
+    Dump,
+    Noise,
+    parse_diagnostics,
+    parse_reproducer,
+    read_dumps,
+    why_failed,
+)
 from tritonscope.ir.stats import count_ops
 from tritonscope.ir.timing import without_timing
 from tritonscope.model import Failure, PassRecord, Request, to_json
@@ -33,7 +41,6 @@ MOST_DIAGNOSTICS = 200_000
 _EXECUTING = re.compile(r"Pipeline failed while executing \[(?P<passes>.*?)\]: reproducer generated")
 _PASS_ON = re.compile(r"`([^`]+)` on ")
 _TOOL_ERROR = re.compile(r"^ptxas\S* [^\n]*?, line (?P<line>\d+); (?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
-_ONLY_THAT_IT_FAILED = "Failures have been detected while processing"
 
 
 class Recorder:
@@ -248,9 +255,7 @@ class Recorder:
         named = _EXECUTING.search(noise)
         passes = _PASS_ON.findall(named["passes"]) if named else []
         inner = next((short_name(d) for d in items if isinstance(d, Dump) and d.name in passes[1:][-1:]), None)
-        message = first.message if first else event["message"] or event["error"]
-        if message.startswith(_ONLY_THAT_IT_FAILED):
-            message = "the pass failed and did not say why"
+        message = why_failed(noise, event["message"] or event["error"])
         resources = printed_reproducer.text[len(printed_reproducer.ir) :] if printed_reproducer else ""
         place = _place(first, diagnostics)
         self._append_failed(running, items)

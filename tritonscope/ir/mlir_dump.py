@@ -14,7 +14,16 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-__all__ = ["Diagnostic", "Dump", "Noise", "Reproducer", "parse_diagnostics", "parse_reproducer", "read_dumps"]
+__all__ = [
+    "Diagnostic",
+    "Dump",
+    "Noise",
+    "Reproducer",
+    "parse_diagnostics",
+    "parse_reproducer",
+    "read_dumps",
+    "why_failed",
+]
 
 _START = b"// -----// "
 _HEADER = re.compile(
@@ -31,6 +40,11 @@ _DIAGNOSTIC = re.compile(
     re.MULTILINE,
 )
 _LOC_POSITION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
+
+_ONLY_THAT_IT_FAILED = "Failures have been detected while processing"
+_ONLY_A_SIGNAL = "A signal was caught while processing"
+_ASSERTION = re.compile(r"(?P<place>[^/\s:]+:\d+): [^\n]*\bAssertion `(?P<what>[^\n]*)' failed")
+_FATAL = re.compile(r"^LLVM ERROR: (?P<what>[^\n]+)", re.MULTILINE)
 
 _RESOURCES = re.compile(r"^\{-#\n.*?^#-\}\n?", re.MULTILINE | re.DOTALL)
 _PIPELINE = re.compile(r'\bpipeline: "((?:[^"\\]|\\.)*)"')
@@ -178,6 +192,26 @@ def parse_diagnostics(text: str) -> list[Diagnostic]:
         else:
             found.append(Diagnostic(file, int(line), int(column), match["severity"], match["message"]))
     return found
+
+
+def why_failed(text: str, raised: str = "") -> str:
+    """Why a pass failed, in a line: its first error that says something, else the assertion or signal that ended it.
+
+    `text` is what the compiler printed, and `raised` what Triton has to say where that holds no error at all.
+    """
+    messages = [d.message for d in parse_diagnostics(text) if d.severity == "error"]
+    telling = [message for message in messages if not message.startswith((_ONLY_THAT_IT_FAILED, _ONLY_A_SIGNAL))]
+    if telling:
+        return telling[0]
+    if asserted := _ASSERTION.search(text):
+        return f"the assertion {asserted['what']} does not hold ({asserted['place']})"
+    if fatal := _FATAL.search(text):
+        return fatal["what"]
+    if any(message.startswith(_ONLY_A_SIGNAL) for message in messages):
+        return "the compiler caught a signal in the pass, and did not say why"
+    if messages or raised.startswith(_ONLY_THAT_IT_FAILED) or not raised:
+        return "the pass failed and did not say why"
+    return raised
 
 
 def parse_reproducer(text: str) -> Reproducer | None:
