@@ -48,11 +48,18 @@ class Target:
     def parse(cls, text: str) -> "Target":
         """Read "sm_90", "cuda:90", "cuda:90:32", "gfx942" or "hip:gfx942:64"; raises TargetError."""
         if match := _CUDA.fullmatch(text):
-            return cls("cuda", match[1], int(match[2] or 32))
+            return cls("cuda", match[1], _warp_size(text, match[2], (32,)) or 32)
         if match := _HIP.fullmatch(text):
             # CDNA and GCN (gfx9) run waves of 64, RDNA (gfx10 and later) of 32.
-            return cls("hip", match[1], int(match[2] or (64 if match[1].startswith("gfx9") else 32)))
+            usual = 64 if match[1].startswith("gfx9") else 32
+            return cls("hip", match[1], _warp_size(text, match[2], (32, 64)) or usual)
         raise TargetError(f"target {text!r} is not understood; write sm_90, cuda:90:32, gfx942 or hip:gfx942:64")
+
+
+def _warp_size(target: str, text: str | None, possible: tuple[int, ...]) -> int | None:
+    if text is None or text in map(str, possible):
+        return int(text) if text else None
+    raise TargetError(f"target {target!r} has warps of {text} threads; write {' or '.join(map(str, possible))}")
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tritonscope.errors import UsageError
 
-__all__ = ["assignments", "product", "split"]
+__all__ = ["assignments", "check_numbers", "product", "split"]
 
 _OPENING, _CLOSING = "([{<", ")]}>"
+_LONGEST_NUMBER = 10  # digits that fit the compiler's 32 bits
 
 
 def split(text: str) -> list[str]:
@@ -35,8 +36,18 @@ def assignments(flag: str, texts: Iterable[str]) -> dict[str, list[str]]:
         name, equals, value = text.partition("=")
         if not (name.strip() and equals and value.strip()):
             raise UsageError(f"{flag} {text!r} is not understood; write {flag} NAME=VALUE or {flag} NAME=VALUE,VALUE")
-        found.setdefault(name.strip(), []).extend(split(value))
+        values = split(value)
+        if not all(values):
+            raise UsageError(f"{flag} {text!r} has an empty value; leave the comma out")
+        found.setdefault(name.strip(), []).extend(values)
     return found
+
+
+def check_numbers(flag: str, values: Iterable[str]) -> None:
+    """Raise UsageError where one of the values given to `flag` is no number."""
+    for value in values:
+        if not (value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER):
+            raise UsageError(f"{flag} takes numbers and not {value!r}; write {flag} 4, or several, {flag} 4,8")
 
 
 def product(choices: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

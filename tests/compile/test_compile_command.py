@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.compile.conftest import ROOT
 from tritonscope.store import reader
 
 UNSEEN = ROOT / "tests" / "kernels" / "unseen.py"
+SIGNATURE = "*fp32:16, *fp32:16, i32, 512"  # of `copy` in there
 
 
 def tritonscope(*arguments: object, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
@@ -41,7 +43,9 @@ def test_the_main_job_prints_what_is_worth_reading(tmp_path):
 
 def test_json_has_the_documented_keys(tmp_path):
     (line,) = compiled("matmul", "-t", "sm_90", cwd=tmp_path)
-    assert set(line) == {"capture", "path", "kernel", "target", "key", "status", "seconds", "failure"}
+    asked = {"constants", "options", "config"}
+    assert set(line) == {"capture", "path", "kernel", "target", "key", "status", "seconds", "failure"} | asked
+    assert [line[name] for name in sorted(asked)] == [None, {}, {}]
     assert line["status"] == "ok"
     assert line["failure"] is None
     assert Path(line["path"]).is_absolute()
@@ -62,6 +66,8 @@ def test_comma_lists_make_the_product_and_no_two_share_a_folder(tmp_path):
     }
     assert variants == {(t, w, b) for t in ("sm_90", "gfx942") for w in (1, 2) for b in ("128", "256")}
     assert len({line["path"] for line in lines}) == 8
+    asked_for = {(line["target"], line["options"]["num_warps"], line["constants"]["BLOCK"]) for line in lines}
+    assert asked_for == {(t, w, b) for t in ("sm_90", "gfx942") for w in ("1", "2") for b in ("128", "256")}
 
 
 def test_without_a_target_it_says_which(tmp_path):
@@ -169,6 +175,11 @@ def test_the_llvm_passes_are_children_of_their_step_and_shift_nothing(tmp_path, 
         (["matmul", "--set", "BLOCK_M"], "--set"),
         (["matmul", "--set", "NO_SUCH=1"], "NO_SUCH"),
         (["matmul", "--num-warps", "3"], "num_warps"),
+        (["matmul", "--num-warps", ""], "--num-warps takes numbers"),
+        (["matmul", "--maxnreg", "abc"], "--maxnreg takes numbers"),
+        (["matmul", "--option", "num_warps=x"], "--num-warps takes numbers"),
+        (["matmul", "--python", "/bin/true"], "/bin/true is no Python"),
+        (["matmul", "-t", "cuda:90:64"], "warps of 64"),
         (["matmul", "--option", "no_such=1"], "no_such"),
         (["matmul", "--config", "x"], "--config"),
         (["matmul", "--python", "/no/such/python"], "/no/such/python"),
@@ -182,6 +193,16 @@ def test_wrong_usage_is_one_sentence_and_exit_code_2(arguments, says, tmp_path):
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+    assert not list(tmp_path.rglob("events.jsonl"))
+
+
+def test_what_it_says_to_do_next_works_as_printed(tmp_path):
+    done = tritonscope("compile", f"{UNSEEN}:copy", "-s", SIGNATURE, "-t", "sm_90", "-o", "else where", cwd=tmp_path)
+    commands = [line.partition("#")[0] for line in done.stdout.splitlines() if line.startswith("  tritonscope ")]
+    assert len(commands) == 3
+    for command in commands:
+        again = tritonscope(*shlex.split(command)[1:], cwd=tmp_path)
+        assert again.returncode in (0, 1), again.stderr  # grep may find nothing
 
 
 def test_of_several_the_highest_code_wins_and_the_good_ones_are_kept(tmp_path):

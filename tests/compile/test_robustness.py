@@ -6,6 +6,7 @@ import select
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -70,6 +71,7 @@ def test_a_kernel_file_that_ends_or_holds_the_child_at_import(misdeed, code, tmp
     assert done.returncode == code, done.stderr
     assert done.stderr.splitlines()[-1].startswith("tritonscope: error: ")
     assert "Traceback" not in done.stderr
+    assert code == 2 or "while the kernel's file was being loaded" in done.stderr
 
 
 def test_a_good_capture_is_not_replaced_by_an_attempt_that_died(tmp_path):
@@ -123,6 +125,17 @@ def test_ctrl_c_leaves_no_process_and_a_readable_capture(tmp_path):
     assert json.loads(stdout)["status"] == "interrupted"
 
 
+def test_several_quick_ctrl_c_are_as_quiet_as_one(tmp_path):
+    process, child = start_hanging(tmp_path)
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert ends(child)
+    assert [line for line in stderr.splitlines() if not line.startswith("tritonscope: ")] == []
+
+
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGKILL])
 def test_a_parent_that_is_killed_takes_its_child_with_it(signal_, tmp_path):
     process, child = start_hanging(tmp_path)
@@ -173,6 +186,27 @@ def test_a_full_disk_is_said_and_what_was_captured_is_readable(tmp_path):
         assert capture.status != "ok"
         assert reader.stage_text(capture, "source").startswith("#loc")
         assert all(reader.stage_bytes(capture, stage.stage) for stage in capture.stages)
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=True)
+
+
+def test_a_full_temporary_folder_is_no_verdict_on_the_kernel(tmp_path):
+    """On a file system of 100 kB, mounted for the test: needs root."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "tmpfs", str(disk)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        done = subprocess.run(
+            command("compile", "matmul", "-t", "sm_90"),
+            capture_output=True,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "TMPDIR": str(disk)},
+        )
+        assert done.returncode == 5, done.stderr
+        assert "TMPDIR" in done.stderr.splitlines()[-1]
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
 

@@ -1,14 +1,16 @@
 """The parts that `compile` is made of: comma lists, targets, interpreters, references to kernels."""
 
+import argparse
 import sys
 from pathlib import Path
 
 import pytest
 
-from tritonscope import interpreter, kernel_reference, variants
+from tritonscope import cli, interpreter, kernel_reference, variants
+from tritonscope.cli.compile import Job, report
 from tritonscope.engine.client import child_environment
 from tritonscope.errors import KernelNotFound, TargetError, UsageError
-from tritonscope.model import Target
+from tritonscope.model import KernelRef, Request, Target
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_assignments_add_up() -> None:
     assert variants.assignments("--set", ["A=1,2", "B=x", "A=3"]) == {"A": ["1", "2", "3"], "B": ["x"]}
 
 
-@pytest.mark.parametrize("text", ["A", "=1", "A=", " = "])
+@pytest.mark.parametrize("text", ["A", "=1", "A=", " = ", "A=1,,2", "A=1,"])
 def test_assignments_without_name_or_value(text: str) -> None:
     with pytest.raises(UsageError, match="--set"):
         variants.assignments("--set", [text])
@@ -70,6 +72,43 @@ def test_targets(text: str, target: Target, name: str) -> None:
 def test_texts_that_are_no_target(text: str) -> None:
     with pytest.raises(TargetError, match="sm_90"):
         Target.parse(text)
+
+
+@pytest.mark.parametrize("text", ["cuda:90:64", "sm_90:0", "hip:gfx942:33", "gfx942:128"])
+def test_warps_that_no_such_gpu_has(text: str) -> None:
+    with pytest.raises(TargetError, match="warps of"):
+        Target.parse(text)
+    assert Target.parse("hip:gfx942:32").warp_size == 32
+
+
+@pytest.mark.parametrize("values", [["x"], [""], ["4", "", "8"], ["1e3"], ["-1"], ["0x4"], ["\u0664"], ["9" * 30]])
+def test_numbers_that_are_none(values: list[str]) -> None:
+    with pytest.raises(UsageError, match=r"^--num-warps takes numbers"):
+        variants.check_numbers("--num-warps", values)
+    variants.check_numbers("--num-warps", ["4", "16"])
+
+
+@pytest.mark.parametrize("text", ["inf", "nan", "1e10", "-1", "0", "x", ""])
+def test_times_that_are_none(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in (["compile", "matmul"], ["replay", "x"], ["key", "matmul"]):
+        assert cli.main([*command, f"--timeout={text}"]) == 2
+        assert "more than 0 and at most 1000000" in capsys.readouterr().err
+
+
+def job(**options: str) -> Job:
+    request = Request(KernelRef("k", "/k.py", "k"), Target.parse("sm_90"), options=options)
+    return Job(request, " ".join(f"{name}={value}" for name, value in options.items()))
+
+
+def test_what_is_wrong_with_some_variants_says_with_which_and_once(capsys: pytest.CaptureFixture[str]) -> None:
+    args = argparse.Namespace(json=True)
+    jobs = [job(num_warps=number) for number in "345"]
+    wrong = UsageError("must be a power of 2")
+    assert report(jobs, [wrong, None, wrong], False, args) == 2
+    sentence = "k sm_90 num_warps=3, k sm_90 num_warps=5: must be a power of 2"
+    assert capsys.readouterr().err == f"tritonscope: error: {sentence}\n"
+    assert report(jobs, [wrong] * 3, False, args) == 2
+    assert capsys.readouterr().err == "tritonscope: error: must be a power of 2\n"
 
 
 def python_in(prefix: Path, *, triton: bool) -> Path:

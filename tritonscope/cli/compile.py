@@ -2,11 +2,13 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from tritonscope import api, gpu, interpreter, kernel_reference, variants
 from tritonscope.cli import failure_text, terminal
@@ -37,14 +39,20 @@ a signature:
   what annotations, defaults and autotune configurations tell; what is still unknown is printed as a line to edit.
 
 --json: one object a line, as each capture ends:
-  {capture, path, kernel, target, key, status, seconds,
+  {capture, path, kernel, target, key, status, seconds, constants, options, config,
    failure: null | {stage, pass, inner, step, message, file, line}}
+  constants and options are what --set and the options asked for, config the index that --config did, or null;
   status is "ok", "failed" (the compiler said no), "crashed", "timeout" or "interrupted".
 
 exit codes:
   0 compiled; 1 --verify found a difference; 2 wrong usage, including the kernel's file; 3 a kernel did not compile;
   4 the compiler crashed or timed out; 5 triton or room on the disk is missing; 130 interrupted. Of several captures,
   the highest of 3 to 5."""
+
+_MOST_LABELS = 4
+
+#: What became of a compilation.
+Outcome: TypeAlias = Capture | TritonscopeError | None
 
 OPTIONS = ("num_warps", "num_stages", "num_ctas", "maxnreg")
 
@@ -84,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", metavar="N|all", help="which autotune configuration, from 0 (default: the first)")
     parser.add_argument("--llvm-passes", action="store_true", help="keep what every LLVM pass did, too")
     parser.add_argument("--verify", action="store_true", help="compare each artefact with an unpatched compile's")
-    parser.add_argument("--timeout", type=_seconds, metavar="S", help="end a compilation after S seconds")
+    terminal.add_timeout_option(parser, "a compilation")
     parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="compilations at a time (default: one a core)")
     parser.add_argument("--python", metavar="PATH", help="the Python, or environment, whose triton compiles")
     terminal.add_dumps_option(parser)
@@ -125,33 +133,43 @@ def run(args: argparse.Namespace) -> int:
             if progress is not None:
                 progress.done(index)
 
-    outcomes: list[Capture | TritonscopeError] = []
-    interrupted = False
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(compile_one, index, job) for index, job in enumerate(jobs)]
+    outcomes: list[Outcome] = []
+    futures: list[Future[Capture]] = []
+    with _ctrl_c_cancels(cancel, futures), ThreadPoolExecutor(workers) as pool:
+        futures += [pool.submit(compile_one, index, job) for index, job in enumerate(jobs)]
         try:
             if not args.json:
                 terminal.load_console()  # takes a while, and the compilers do not need us now
             outcomes += _outcomes(futures, args)
-        except KeyboardInterrupt:
-            interrupted = True
-            cancel.cancel()
-            for future in futures:
-                future.cancel()
-            outcomes += _outcomes(futures[len(outcomes) :], args)
         finally:
             if progress is not None:
                 progress.close()
-    return report(jobs, outcomes, interrupted, args)
+    return report(jobs, outcomes, cancel.cancelled, args)
 
 
-def _outcomes(futures: list["Future[Capture]"], args: argparse.Namespace) -> Iterator[Capture | TritonscopeError]:
-    """What became of each compilation, in the order in which they were asked for."""
+@contextmanager
+def _ctrl_c_cancels(cancel: Cancel, futures: list["Future[Capture]"]) -> Iterator[None]:
+    """Let Ctrl-C, however often, end the compilers and not us: what they came to is still to be written down."""
+
+    def on_interrupt(*_: object) -> None:
+        cancel.cancel()
+        for future in futures:
+            future.cancel()
+
+    before = signal.signal(signal.SIGINT, on_interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN if cancel.cancelled else before)
+
+
+def _outcomes(futures: list["Future[Capture]"], args: argparse.Namespace) -> Iterator[Outcome]:
+    """What became of each compilation, in the order in which they were asked for; None of one that was not started."""
     for future in futures:
         try:
             capture = future.result()
         except CancelledError:
-            continue
+            yield None
         except TritonscopeError as error:
             yield error
         else:
@@ -164,6 +182,7 @@ def print_line(capture: Capture) -> None:
     """One line of --json."""
     fields = to_json(capture)
     line = {name: fields[name] for name in ("capture", "path", "kernel", "target", "key", "status", "seconds")}
+    line |= {name: fields["request"].get(name) for name in ("constants", "options", "config")}
     failure = fields["failure"] and {
         name: fields["failure"][name] for name in ("stage", "pass", "inner", "step", "message", "file", "line")
     }
@@ -183,6 +202,7 @@ def plan(args: argparse.Namespace, python: str) -> list[Job]:
     for name in OPTIONS:
         if (text := getattr(args, name)) is not None:
             options[name] = variants.split(text)
+        variants.check_numbers(f"--{name.replace('_', '-')}", options.get(name, ()))
     constants = variants.product(variants.assignments("--set", args.set))
     environments = variants.product(variants.assignments("--env", args.env))
     jobs = []
@@ -248,9 +268,7 @@ def settings_apart(requests: list[Request]) -> list[str]:
 # -- what came of it
 
 
-def report(
-    jobs: list[Job], outcomes: list[Capture | TritonscopeError], interrupted: bool, args: argparse.Namespace
-) -> int:
+def report(jobs: list[Job], outcomes: list[Outcome], interrupted: bool, args: argparse.Namespace) -> int:
     """Show the captures, say what failed, and give the exit code."""
     captures = [outcome for outcome in outcomes if isinstance(outcome, Capture)]
     if not args.json:
@@ -268,11 +286,15 @@ def report(
             ]
             comparison.render(rows, terminal.console())
     codes = [ExitCode.DONE]
-    for outcome in outcomes:
+    errors: dict[str, list[str]] = {}
+    for job, outcome in zip(jobs, outcomes, strict=False):
         if isinstance(outcome, TritonscopeError):
-            terminal.say_error(str(outcome))
+            errors.setdefault(str(outcome), []).append(job.label)
             codes.append(outcome.exit_code)
-            continue
+    for sentence, labels in errors.items():
+        # What is wrong with all of them is no matter of the variant.
+        terminal.say_error(sentence if len(labels) == len(jobs) else f"{_listed(labels)}: {sentence}")
+    for outcome in captures:
         if outcome.status != "ok":
             terminal.say_error(failure_text.sentence(outcome))
             codes.append(ExitCode.NOT_COMPILED if outcome.status == "failed" else ExitCode.CHILD_DIED)
@@ -283,11 +305,9 @@ def report(
     return ExitCode.INTERRUPTED if interrupted else max(codes)
 
 
-def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError("must be more than 0 seconds")
-    return seconds
+def _listed(labels: list[str]) -> str:
+    more = [f"{len(labels) - _MOST_LABELS} more"] if len(labels) > _MOST_LABELS else []
+    return ", ".join([*labels[:_MOST_LABELS], *more])
 
 
 def _count(text: str) -> int:
