@@ -157,11 +157,12 @@ def specialize(
     options: Mapping[str, str],
     *,
     python: str,
+    timeout: float | None = None,
 ) -> list[dict[str, Any]]:
     """For each call {components, signature}: the key of the kernel that it would compile; compiles nothing.
 
-    Raises UsageError where the kernel or a call is at fault, Missing without triton, ChildDied where the child ended
-    otherwise.
+    `timeout`, in seconds, is for all of them together. Raises UsageError where the kernel or a call is at fault,
+    Missing without triton, ChildDied where the child ended otherwise.
     """
     message = {
         "action": "specialize",
@@ -171,7 +172,7 @@ def specialize(
         "calls": [[argument_as_json(argument) for argument in call] for call in calls],
     }
     found = []
-    with Child(message, python=python) as child:
+    with Child(message, python=python, timeout=timeout) as child:
         for event in child:
             if event["event"] == "error":
                 raise error_from(event)
@@ -179,7 +180,8 @@ def specialize(
                 found.append({"components": event["components"], "signature": event["signature"]})
     if len(found) < len(calls):
         raise errors.ChildDied(
-            f"the calls could not be looked into: {child.ended.message or 'the process ended early'}"
+            f"{kernel.path} could not be looked into: {child.ended.message or 'the process ended early'}; "
+            "mend the file, or give it more time with --timeout"
         )
     return found
 

@@ -54,6 +54,12 @@ def _value(text: str, call: str) -> Tensor | str:
         strides = _contiguous(shape) if match["strides"] is None else _numbers(match["strides"])
         if len(strides) != len(shape):
             raise UsageError(f"--call {call!r}: {text} has {len(shape)} dimensions and {len(strides)} strides")
+        try:
+            parse_value(f"*{match['dtype']}")
+        except UsageError:
+            raise UsageError(
+                f"--call {call!r}: {match['dtype']} is no element type; write for example fp16[1024]"
+            ) from None
         return Tensor(match["dtype"], shape, strides, alignment > 0 and alignment % 16 == 0)
     if text.startswith("tensordesc"):
         return text

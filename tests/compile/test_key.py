@@ -140,7 +140,41 @@ print([native_specialize_impl(CUDABackend, n, False, True, True) for n in {numbe
 
 def test_calls_that_do_not_fit(cwd):
     (cwd / "k.py").write_text(KERNEL)
-    for call in ("nothing=1", "1, 2, 3, 4", "x=fp32["):
+    for call, says in (
+        ("nothing=1", "no parameter nothing"),
+        ("1, 2, 3, 4", "4 arguments"),
+        ("x=fp32[", "--call"),
+        ("x=fp33[4]", "fp33 is no element type"),
+        ("x=fp32[4], n=1", "call 1 does not say what to pass for BLOCK"),
+        ("x=fp32[4], n=99999999999999999999999, BLOCK=64", "n=99999999999999999999999 does not fit"),
+    ):
         done = tritonscope("key", "k.py:kernel", "-t", "sm_90", "--call", call, cwd=cwd)
         assert done.returncode == 2, call
+        assert says in done.stderr
         assert "Traceback" not in done.stderr
+        assert "--signature" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--call", "n=1", "--option", "num_warps=4,8"],
+        ["--call", "n=1", "--option", "num_warps=4", "--option", "num_warps=8"],
+        ["--call", "n=1", "-t", "sm_90", "-t", "sm_80"],
+        ["--option", "num_warps=4"],
+        ["--target", "sm_90"],
+        ["--python", "python3"],
+    ],
+)
+def test_flags_that_a_key_does_not_take(arguments, cwd):
+    (cwd / "k.py").write_text(KERNEL)
+    done = tritonscope("key", "k.py:kernel", *arguments, cwd=cwd)
+    assert done.returncode == 2
+    assert "--call" in done.stderr
+
+
+def test_a_kernel_file_that_hangs_is_given_up(cwd):
+    (cwd / "hangs.py").write_text("import time\ntime.sleep(100)\n")
+    done = tritonscope("key", "hangs.py:k", "-t", "sm_90", "--call", "1", "--timeout", "1", cwd=cwd)
+    assert done.returncode == 4
+    assert "did not end within 1 s" in done.stderr

@@ -38,9 +38,11 @@ JSON: {capture, hash, recombined, components: {..}}, recombined being whether th
 of two {left, right, same, summary, differs: [{component, left, right, clause}]}; of calls {calls: [{call, group, hash,
 signature}], groups: [[0, 2], [1]], differs: [{left, right, summary, differs}]} with calls numbered from 0.
 
-exit codes: 0 done; 1 with --exit-code where two keys differ; 2 wrong usage; 5 triton is missing, for --call."""
+exit codes: 0 done; 1 with --exit-code where two keys differ; 2 wrong usage; with --call also 4 the kernel's file
+crashed or ran past its time; 5 triton is missing."""
 
 _WIDEST = 200
+_TIMEOUT = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,11 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("left", metavar="A", help="a capture; with --call a kernel")
     parser.add_argument("right", metavar="B", nargs="?", help="another capture")
     parser.add_argument("--call", action="append", default=[], metavar="C", help="a call to specialize; repeatable")
-    parser.add_argument("-t", "--target", metavar="T", help="with --call: the target (default: this GPU, else sm_90)")
+    parser.add_argument(
+        "-t",
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="with --call: the target (default: this GPU, else sm_90)",
+    )
     parser.add_argument(
         "--option", action="append", default=[], metavar="K=V", help="with --call: num_warps=4 and so on"
     )
     parser.add_argument("--python", metavar="PATH", help="with --call: the Python whose triton decides")
+    terminal.add_timeout_option(parser, "with --call: looking into the kernel's file", _TIMEOUT)
     parser.add_argument("--exit-code", action="store_true", help="exit with 1 where keys differ")
     terminal.add_dumps_option(parser)
     terminal.add_json_option(parser)
@@ -66,6 +76,9 @@ def run(args: argparse.Namespace) -> int:
         if args.right is not None:
             raise UsageError("--call takes one kernel; leave the second name out")
         return _calls(args)
+    for flag, value in (("--target", args.target), ("--option", args.option), ("--python", args.python)):
+        if value:
+            raise UsageError(f"{flag} goes with --call; a capture's key was made for its own")
     left = _open(args.left, args)
     if args.right is None:
         return _one(left, args)
@@ -203,9 +216,11 @@ def _short(value: Any) -> str:
 def _calls(args: argparse.Namespace) -> int:
     kernel = kernel_reference.find(args.left)
     calls = [parse_call(text) for text in args.call]
-    options = {name: values[-1] for name, values in variants.assignments("--option", args.option).items()}
-    target = Target.parse(args.target) if args.target else _default_target()
-    found = specialize(kernel, target, calls, options, python=interpreter.choose(args.python))
+    if len(args.target) > 1:
+        raise UsageError("--call takes one --target; ask for one after the other")
+    options = {name: _only(name, values) for name, values in variants.assignments("--option", args.option).items()}
+    target = Target.parse(args.target[0]) if args.target else _default_target()
+    found = specialize(kernel, target, calls, options, python=interpreter.choose(args.python), timeout=args.timeout)
     groups: dict[str, list[int]] = {}
     for number, each in enumerate(found):
         groups.setdefault(each["components"]["hash"], []).append(number)
@@ -240,6 +255,12 @@ def _calls(args: argparse.Namespace) -> int:
     else:
         _print_groups(numbered, apart, args.call, terminal.console())
     return ExitCode.DIFFERS if args.exit_code and len(numbered) > 1 else ExitCode.DONE
+
+
+def _only(name: str, values: list[str]) -> str:
+    if len(values) > 1:
+        raise UsageError(f"--call takes one value for --option {name}, not {', '.join(values)}; ask for one at a time")
+    return values[0]
 
 
 def _print_groups(

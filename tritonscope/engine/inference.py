@@ -10,7 +10,7 @@ and for each option: the flag, a heuristic, the configuration, the spec. What is
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,15 @@ from tritonscope.signature import (
     parse_value,
 )
 
-__all__ = ["Resolved", "resolve", "signature_text"]
+__all__ = ["NotTold", "Resolved", "resolve", "signature_text"]
+
+
+class NotTold(SignatureError):
+    """Nothing says what the parameters called `names` are."""
+
+    def __init__(self, sentence: str, names: Sequence[str] = ()) -> None:
+        super().__init__(sentence)
+        self.names = tuple(names)
 
 
 @dataclass(frozen=True)
@@ -101,7 +109,7 @@ def resolve(loaded: LoadedKernel, request: Request, known_options: Iterable[str]
             options[name] = value
 
     if any(is_unknown(node) for node in nodes.values()):
-        raise SignatureError(_question(loaded, nodes))
+        raise NotTold(_question(loaded, nodes), [name for name, node in nodes.items() if is_unknown(node)])
     notes += (
         f"The heuristic for {name} needs arguments that only a launch has; {name}={_node_text(nodes[name])} stands in, "
         f"and --set {name}=VALUE changes it."

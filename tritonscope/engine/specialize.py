@@ -6,6 +6,7 @@ from typing import Any
 
 from tritonscope.engine import cachekey, loader
 from tritonscope.engine.events import Events
+from tritonscope.engine.inference import NotTold
 from tritonscope.engine.run.call import number_text
 from tritonscope.errors import SignatureError
 from tritonscope.model import KernelRef, Request, Target
@@ -30,7 +31,14 @@ def run(message: Mapping[str, Any], events: Events) -> None:
             options=message["options"],
             config=0 if loaded.configs else None,
         )
-        built = loader.build(loaded, request)
+        try:
+            built = loader.build(loaded, request)
+        except NotTold as error:
+            first = error.names[0]
+            raise SignatureError(
+                f"call {number + 1} does not say what to pass for {', '.join(error.names)}; "
+                f"add {first}=1024 for a number, {first}=fp16[1024] for a tensor"
+            ) from None
         components = cachekey.components(built.src, make_backend(built.target), built.options)
         events.send("specialized", call=number, components=components, signature=built.signature)
 
@@ -61,7 +69,10 @@ def _item(parameter: Any, argument: Mapping[str, Any]) -> str:
     if value is None:
         return text
     # A launch has only the number: its type and what it is a multiple of are Triton's to say, from the number.
-    return number_text(value)
+    try:
+        return number_text(value)
+    except OverflowError:
+        raise SignatureError(f"{parameter.name}={text} does not fit into 64 bits, so no launch could pass it") from None
 
 
 def _is_number(text: str) -> bool:
