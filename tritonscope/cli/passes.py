@@ -1,7 +1,7 @@
 """`tritonscope passes CAPTURE`: the passes that ran."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode
@@ -16,14 +16,21 @@ _EPILOG = """examples:
   tritonscope passes matmul --changed
   tritonscope passes matmul/sm_90 --sort time | head
 
-Nested passes are indented below the pass that ran them. "changed" marks a pass after which the IR, without its
-locations, was another; ops are the operations before and after it.
+Nested passes are indented below the pass that ran them. "changed", or "*" where there is no room for it, marks a pass
+after which the IR, without its locations, was another; ops are the operations before and after it.
 
 JSON: an array of {step, stage, name, options, ms, changed, ops_before, ops_after, file, method, before, scope};
 method is "intercepted", or "dumped" where only the compiler's own dump showed the pass and there is no time;
 file, relative to the capture, holds the IR after the pass where that changed."""
 
+_COLUMNS = ("step", "stage", "pass", "", "ms", "ops", "options")
+_CHANGED = "changed"
+_CHANGED_NARROW = "*"
+_GAP = 2
 _WIDE = 120
+_LEAST_OPTIONS = 12
+#: Beside a name that is wider than half a terminal and this, the other columns have no room.
+_SPARE = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,28 +65,46 @@ def _print_table(records: list[PassRecord], console: "Console", nest: bool) -> N
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    table.add_column("step", no_wrap=True)
-    table.add_column("stage", no_wrap=True)
-    table.add_column("pass", overflow="fold")
-    table.add_column("", no_wrap=True)
-    table.add_column("ms", justify="right", no_wrap=True)
-    table.add_column("ops", justify="right", no_wrap=True)
-    if console.width >= _WIDE:
-        table.add_column("options", overflow="fold")
-    for record in records:
-        indent = "  " * record.step.count(".") if nest else ""
+    rows = [_cells(record, nest) for record in records]
+    widths = [
+        max(len(cell) for cell in (name, *column))
+        for name, column in zip(_COLUMNS, zip(*rows, strict=True), strict=True)
+    ]
+    # Names stay whole: of a wide table the options give way, and of a narrow one the word "changed".
+    left = console.width - sum(width + _GAP for width in widths[:-1])
+    mark, gap = (_CHANGED, _GAP) if left >= 0 else (_CHANGED_NARROW, _GAP - 1)
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0))
+    for name, width in zip(_COLUMNS[:-1], widths, strict=False):
+        fits = name != "pass" or width <= console.width // 2 + _SPARE
+        justify: Literal["left", "right"] = "right" if name in ("ms", "ops") else "left"
+        table.add_column(name, justify=justify, no_wrap=fits, overflow="fold")
+    if console.width >= _WIDE and left >= _LEAST_OPTIONS:
+        table.add_column(_COLUMNS[-1], overflow="fold")
+    for record, (step, stage, name, changed, ms, ops, options) in zip(records, rows, strict=True):
         cells = [
-            Text(record.step),
-            Text(terminal.escape(record.stage)),
-            Text(indent + terminal.escape(record.name), style="" if record.changed else "dim"),
-            Text("changed" if record.changed else ""),
-            Text("" if record.ms is None else f"{record.ms:.1f}"),
-            Text(_operations(record)),
-            Text(terminal.escape(record.options), style="dim"),
+            Text(step),
+            Text(stage),
+            Text(name, style="" if record.changed else "dim"),
+            Text(mark if changed else ""),
+            Text(ms),
+            Text(ops),
+            Text(options, style="dim"),
         ]
         table.add_row(*cells[: len(table.columns)])
     console.print(table)
+
+
+def _cells(record: PassRecord, nest: bool) -> tuple[str, ...]:
+    indent = "  " * record.step.count(".") if nest else ""
+    return (
+        record.step,
+        terminal.escape(record.stage),
+        indent + terminal.escape(record.name),
+        _CHANGED if record.changed else "",
+        "" if record.ms is None else f"{record.ms:.1f}",
+        _operations(record),
+        terminal.escape(record.options),
+    )
 
 
 def _operations(record: PassRecord) -> str:
