@@ -4,9 +4,9 @@
     python benchmarks/run.py matmul      the parts whose name begins so
 
 Run it with the Python whose Triton and PyTorch are to be measured; tritonscope is taken from this checkout. Every
-kernel and size is checked first, in the same child: a figure without a passing check is none. A ratio is the baseline's time
-over the kernel's, both timed in turns on the same tensors; what counts is the median of the ratios of three runs. It
-prints "met" or "missed" beside each bar, and puts everything, with clocks, versions, and the command that measures a
+kernel and size is checked first, in the same child: a figure without a passing check is none. A ratio is the baseline's
+time over the kernel's, both timed in turns on the same tensors; what counts is the median of the ratios of three runs.
+It prints "met" or "missed" beside each bar, and puts everything, with clocks, versions, and the command that measures a
 row alone, into benchmarks/run.json. Standard library and tritonscope only.
 """
 
