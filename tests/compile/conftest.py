@@ -15,6 +15,7 @@ from tritonscope.store import reader
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = {
     "matmul": ROOT / "kernels" / "matmul.py",
+    "matmul_grouped": ROOT / "kernels" / "matmul_grouped.py",
     "attention": ROOT / "kernels" / "flash_attention.py",
     "warp_specialized": ROOT / "tests" / "kernels" / "warp_specialized.py",
 }

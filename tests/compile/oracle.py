@@ -35,13 +35,15 @@ def source_of(function, signature, hip):
 
 
 def main(file, name, target, out):
+    sys.path.insert(0, str(Path(file).parent))  # for what the file imports from beside it, as when a script there runs
     spec = importlib.util.spec_from_file_location(Path(file).stem, file)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     hip = target.startswith("gfx")
     gpu = GPUTarget("hip", target, 64) if hip else GPUTarget("cuda", int(target.removeprefix("sm_")), 32)
     described = module.TRITONSCOPE[name]
-    options = {**described["options"], **(described.get("options_for", {}).get("hip", {}) if hip else {})}
+    options_for = described.get("options_for", {})
+    options = {**described["options"], **(options_for.get("hip", {}) if hip else {}), **options_for.get(target, {})}
     source = source_of(getattr(module, name), described["signature"], hip)
     kernel = triton.compile(source, target=gpu, options=options)
     for stage, content in kernel.asm.items():

@@ -73,7 +73,7 @@ def test_sections(cubin, plain):
 
 
 def test_amd(plain):
-    text = (plain("matmul", "gfx942") / "amdgcn").read_text()
+    text = (plain("matmul_grouped", "gfx942") / "amdgcn").read_text()
     ((event, fields),) = binary.inspect({"amdgcn": text, "hsaco": b""}, "", AMD, METADATA)
     found = fields["resources"]
     assert event == "resources"

@@ -178,7 +178,7 @@ def test_a_conversion_is_shown_by_line_of_python(run, dumps):
     for side, operations in (("left", record.ops_before), ("right", record.ops_after)):
         assert sum(sum(line[side].values()) for line in lines) == operations
     shown = run(capture.capture, "--stage", "llir").stdout
-    assert "acc = tl.dot(a_tile, b_tile, acc)" in shown
+    assert "acc = tl.dot(first, second, acc)" in shown
     assert run(capture.capture, "--stage", "ptx").returncode == 2
 
 

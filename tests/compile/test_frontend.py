@@ -47,11 +47,15 @@ def test_the_kernel_comes_first_then_its_callees_then_theirs():
     names = [each.name.split(".")[-1] for each in sources]
     assert names[0] == "matmul"
     assert {"tile_of", "cdiv", "zeros"} <= set(names)
-    assert [each.name for each in sources if not each.library] == ["matmul.matmul", "matmul.tile_of"]
-    text = path.read_text().split("\n")
-    for each in sources[:2]:
-        assert text[each.line - 1] == "@triton.jit"
-        assert each.source in path.read_text()
+    ours = [each for each in sources if not each.library]
+    files = {f"matmul.{name}": path for name in ("matmul", "store_tile", "through_registers")}
+    files["matmul_grouped.tile_of"] = path.with_name("matmul_grouped.py")
+    assert ours[0].name == "matmul.matmul"
+    assert files.keys() == {each.name for each in ours}
+    for each in ours:
+        text = files[each.name].read_text()
+        assert text.split("\n")[each.line - 1] == "@triton.jit"
+        assert each.source in text
 
 
 def test_places_are_those_of_the_file():

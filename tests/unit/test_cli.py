@@ -344,7 +344,7 @@ def test_grep_counts(run: Run, capture: MakeCapture) -> None:
 def test_kernels(run: Run) -> None:
     rows = {row["name"]: row for row in json.loads(run("kernels", "--json")[1])}
     assert rows["matmul"]["options"] == {"num_warps": 8, "num_stages": 3}
-    assert rows["matmul"]["signature"].startswith("a=*fp16:16, ")
+    assert rows["matmul"]["signature"].startswith("a=tensordesc<fp16[128,64]>, ")
     assert Path(rows["matmul"]["path"]).name == "matmul.py"
     assert "matmul  C[M, N]" in run("kernels")[1]
 
