@@ -4,6 +4,7 @@ import argparse
 import io
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -17,7 +18,7 @@ OPTIONS = "cse-between-iterations=false max-iterations=10 max-num-rewrites=-1 re
 
 @pytest.mark.parametrize("width", [80, 120, 200])
 def test_names_of_passes_stay_whole(capture: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, width: int) -> None:
-    numbers = {"ops_before": 1234, "ops_after": 1230, "changed": True, "ms": 123.4}
+    numbers: dict[str, Any] = {"ops_before": 1234, "ops_after": 1230, "changed": True, "ms": 123.4}
     folder = capture(events=[record("6", "ttgir", LONG, options=OPTIONS, **numbers)])
     shown = io.StringIO()
     monkeypatch.setattr(terminal, "console", lambda: Console(file=shown, width=width))

@@ -18,7 +18,7 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from tritonscope import bundled_kernels
-from tritonscope.errors import TritonscopeError
+from tritonscope.errors import CaptureUnreadable, TritonscopeError
 from tritonscope.model import Capture, to_json
 from tritonscope.store import reader
 from tritonscope.tui import jobs, state, texts
@@ -105,7 +105,10 @@ class ScopeApp(App[None]):
 
     def captures(self) -> tuple[list[Capture], list[Exception]]:
         """Those of the folder, else those that travel with the tool."""
-        captures, unreadable = reader.list_captures(self.dumps)
+        try:
+            captures, unreadable = reader.list_captures(self.dumps)
+        except CaptureUnreadable as problem:  # the folder itself
+            captures, unreadable = [], [problem]
         if not captures and (reference := bundled_kernels.reference_dumps()):
             captures, _ = reader.list_captures(reference)
         return captures, list(unreadable)
