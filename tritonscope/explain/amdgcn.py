@@ -39,7 +39,7 @@ global_atomic | flat_atomic > buffer_store
 Atomic operation on global memory; without a returned value it need not be waited for.
 
 global_prefetch > global_load
-Brings a line into cache without a register. It counts on no wait counter that must be waited for.
+Brings a line into cache without a register. Nothing has to wait for it.
 
 scratch_load | scratch_store > greedy v_writelane
 Access to thread-private memory: spilled registers (or arrays indexed at run time). In the main loop a performance

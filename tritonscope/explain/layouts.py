@@ -132,8 +132,8 @@ dim > #ttg.slice
 The dimension that a slice layout leaves out of its parent. Counting starts at 0, in the parent's dimensions.
 
 axis > tt.reduce tt.get_program_id
-The dimension along which a reduction, scan or gather works, or the axis of the grid that is asked for. 0 is rows, the
-slowest dimension, of a tensor, and x of the grid.
+The dimension along which a reduction, scan or gather works, or the axis of the grid that is asked for. 0 is the first
+dimension of a tensor, and x of the grid.
 
 ctaLayout | CTAsPerCGA | CTASplitNum | CTAOrder | CGALayout > ttg.num-ctas
 How a tensor is divided among the CTAs of a cluster. Left out of the text where there is only one.
