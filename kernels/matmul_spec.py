@@ -210,8 +210,6 @@ class AnyMatmul(PersistentMatmul):
 class SpecializedMatmul(PaddedMatmul):
     """For programs that each compute several tiles and describe the tensors themselves."""
 
-    checked = tuple(size for size in PaddedMatmul.checked if size["K"] > 1)
-
     def arguments(self, size, constants, device):
         arguments = super().arguments(size, constants, device)
         return {name: value for name, value in arguments.items() if name not in ("stride_ak", "stride_bn", "stride_cn")}

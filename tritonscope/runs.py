@@ -193,7 +193,7 @@ def _planned(kernel: KernelRef, asked: Asked) -> Iterator[dict[str, Any]]:
         "check": bool(asked.seeds),
         "constants": dict(asked.constants),
         "options": dict(asked.options),
-        "backend": asked.target.backend,
+        "target": to_json(asked.target),
     }
     with Child(message, python=asked.python, timeout=_START_SECONDS, cancel=asked.cancel) as child:
         found = 0
@@ -443,7 +443,7 @@ def interpret(kernel: KernelRef, asked: Asked, own_sizes: bool) -> Iterator[RunR
         "config": asked.config,
         "constants": dict(asked.constants),
         "options": dict(asked.options),
-        "backend": asked.target.backend,
+        "target": to_json(asked.target),
     }
     env = {"TRITON_INTERPRET": "1"}
     with Child(message, python=asked.python, env=env, timeout=_START_SECONDS, cancel=asked.cancel) as child:

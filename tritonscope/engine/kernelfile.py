@@ -53,7 +53,7 @@ def load(ref: KernelRef) -> LoadedKernel:
 def load_interpreted(ref: KernelRef) -> tuple[LoadedKernel, Any]:
     """The kernel, and the function of Triton's interpreter that `fn[grid](**arguments)` runs it with.
 
-    TRITON_INTERPRET must be set. Raises as `load` does.
+    TRITON_INTERPRET must be set. Raises as `load` does, and UsageError for a Gluon kernel.
     """
     from triton.runtime.jit import JITFunction
 
@@ -64,6 +64,11 @@ def load_interpreted(ref: KernelRef) -> tuple[LoadedKernel, Any]:
         wrappers.append(found)
         found = getattr(found, "fn", None)
     if found is None:
+        if any(type(each).__name__ == "GluonJITFunction" for each in wrappers):
+            raise UsageError(
+                f"{ref.name} is written in Gluon, which Triton's interpreter does not take: "
+                f"only a GPU can run it, with 'tritonscope run' without --interpret"
+            )
         raise KernelNotFound(_no_kernel(ref, module, wrappers[0] if wrappers else None))
     return _loaded(ref, module, JITFunction(found.fn), wrappers), found
 

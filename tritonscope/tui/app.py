@@ -19,6 +19,7 @@ from textual.screen import Screen
 
 from tritonscope import bundled_kernels
 from tritonscope.errors import CaptureUnreadable, TritonscopeError
+from tritonscope.explain import explain_all
 from tritonscope.model import Capture, to_json
 from tritonscope.store import reader
 from tritonscope.tui import jobs, state, texts
@@ -30,7 +31,7 @@ from tritonscope.tui.ir_view import GROUNDS, IrView
 from tritonscope.tui.keys import keys_of
 from tritonscope.tui.overlay import Choice, Reading
 from tritonscope.tui.pass_list import PassList
-from tritonscope.tui.reports import failure_text, results_text
+from tritonscope.tui.reports import explanation_text, failure_text, results_text
 
 __all__ = ["ScopeApp"]
 
@@ -91,15 +92,11 @@ class ScopeApp(App[None]):
         """Remember, and leave no child behind."""
         for job in self.running:
             job.cancel.cancel()
-        for screen in self.screen_stack:
-            if isinstance(screen, BrowseScreen) and screen.capture is not None:
-                self.remembered = replace(
-                    self.remembered,
-                    capture=screen.capture.path,
-                    step=screen.place.step,
-                    changed_only=screen.passes.filter.changed_only,
-                )
         state.save(replace(self.remembered, theme=self.theme))
+
+    def remember(self, capture: str, step: str, changed_only: bool) -> None:
+        """Where the reader is; kept when the application ends."""
+        self.remembered = replace(self.remembered, capture=capture, step=step, changed_only=changed_only)
 
     # -- captures
 
@@ -148,7 +145,7 @@ class ScopeApp(App[None]):
     @property
     def palette_name(self) -> str:
         """Which of `highlight.PALETTES` suits the theme."""
-        if self.theme == "textual-ansi":
+        if self.theme.startswith("ansi"):
             return "ansi"
         return "dark" if self.current_theme.dark else "light"
 
@@ -158,7 +155,7 @@ class ScopeApp(App[None]):
 
     def action_next_theme(self) -> None:
         """Dark, light, ANSI."""
-        themes = ("textual-dark", "textual-light", "textual-ansi")
+        themes = ("textual-dark", "textual-light", "ansi-dark")
         at = themes.index(self.theme) if self.theme in themes else -1
         self.theme = themes[(at + 1) % len(themes)]
 
@@ -208,7 +205,11 @@ class ScopeApp(App[None]):
 
     def explain(self, name: str) -> None:
         """What that is: an operation, a pass, a layout, an instruction."""
-        self.notify("not there yet", severity="warning")
+        found = explain_all(name)
+        if not found:
+            self.notify(f"there is nothing to say of {name.strip()[:60]!r}", severity="warning", markup=False)
+            return
+        self.push_screen(Reading("what it is", explanation_text(found)))
 
     # -- other screens
 

@@ -10,11 +10,13 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
+from textual.markup import escape as escape_markup
 from textual.screen import Screen
 from textual.widgets import Static
 
 from tritonscope import bundled_kernels
 from tritonscope.errors import TritonscopeError
+from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.summary import summarise
 from tritonscope.model import Capture, PassRecord
 from tritonscope.store import reader
@@ -133,6 +135,7 @@ class BrowseScreen(Screen[None]):
         self.toggles = Toggles()
         self.captures: list[Capture] = []
         self.pattern: re.Pattern[str] | None = None
+        self.matches: list[int] = []
         self.jumps: list[Place] = []
         self.forward: list[Place] = []
         self.busy = ""
@@ -290,6 +293,9 @@ class BrowseScreen(Screen[None]):
             document = session.stage(place.stage, self.toggles.locations)
             return TextRows(document), document, ""
         record = _record(session.capture, place.step)
+        if record.file is not None and kind_of(record.file) == "binary":
+            said = f"{record.name} left {record.file}, which is no text; the last stage is its disassembly"
+            return TextRows(Document(said, "text", f"after {record.step} {record.name}")), None, ""
         if not place.diff:
             document = session.after(record, self.toggles.locations)
             return TextRows(document), document, ""
@@ -316,15 +322,21 @@ class BrowseScreen(Screen[None]):
         details = texts.details(capture, texts.last_run(capture))
         self.query_one("#details", Static).update(details)
         self._subtitle()
+        self._remember()
+
+    def _remember(self) -> None:
+        if self.capture is not None:
+            self.host.remember(self.capture.path, self.place.step, self.passes.filter.changed_only)
 
     def _subtitle(self) -> None:
         count = len(self.view.rows) if self.view.rows else 0
         parts = [f"{self.view.cursor + 1}/{count}"]
         if self._stat_words:
             parts.insert(0, self._stat_words)
-        if self.pattern is not None and self.view.rows is not None:
-            parts.insert(0, f"/{self.pattern.pattern}")
-        self.view.border_subtitle = "  ".join(parts)[: max(self.view.size.width - 6, 10)]
+        if self.pattern is not None:
+            place = self.matches.index(self.view.cursor) + 1 if self.view.cursor in self.matches else "-"
+            parts.insert(0, f"/{self.pattern.pattern}  {place} of {len(self.matches)} lines")
+        self.view.border_subtitle = escape_markup("  ".join(parts)[: max(self.view.size.width - 6, 10)])
         self.query_one("#keys", Static).update(self.host.hints())
 
     # -- messages
@@ -543,6 +555,7 @@ class BrowseScreen(Screen[None]):
     def action_changed_only(self) -> None:
         """List all passes, or those that changed something."""
         self.passes.apply(replace(self.passes.filter, changed_only=not self.passes.filter.changed_only))
+        self._remember()
 
     def action_fold(self) -> None:
         """Nested passes, or not."""
@@ -606,13 +619,9 @@ class BrowseScreen(Screen[None]):
         if found is None:
             self.notify(f"no {self.pattern.pattern!r} here; ? in the palette searches every pass", markup=False)
             return
-        matches = [number for number, line in enumerate(lines) if self.pattern.search(line)]
+        self.matches = [number for number, line in enumerate(lines) if self.pattern.search(line)]
         self.view.go(found)
         self._subtitle()
-        place = matches.index(found) + 1 if found in matches else 0
-        self.view.border_subtitle = (
-            f"/{self.pattern.pattern}  {place} of {len(matches)} lines  {found + 1}/{len(lines)}"
-        )
 
     def action_uses(self) -> None:
         """Every use of the name under the cursor."""

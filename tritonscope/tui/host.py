@@ -20,6 +20,10 @@ class Host(Protocol):
         """The captures there are, and why others cannot be read."""
         ...
 
+    def remember(self, capture: str, step: str, changed_only: bool) -> None:
+        """Where the reader is."""
+        ...
+
     def hints(self) -> Text:
         """The keys that matter most, in a line."""
         ...

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Region, Size
+from textual.markup import escape as escape_markup
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -24,7 +25,7 @@ _CACHED = 1000
 _STICKY = 3
 
 
-class IrView(ScrollView, can_focus=True):
+class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows `Rows`, with a cursor line, sticky headers on top, matches and the name under the cursor marked."""
 
     DEFAULT_CSS = """
@@ -60,7 +61,7 @@ class IrView(ScrollView, can_focus=True):
         self._strips.clear()
         widest = max((len(rows.text(number)) for number in _sample(len(rows))), default=0)
         self.virtual_size = Size(widest + self._gutter + 2, len(rows))
-        self.border_title = rows.title
+        self.border_title = escape_markup(rows.title)
         self.set_reactive(IrView.cursor, min(max(cursor, 0), max(len(rows) - 1, 0)))
         row = self.size.height // 3 if screen_row is None else screen_row
         self.scroll_to(y=max(self.cursor - row, 0), animate=False, force=True)

@@ -8,6 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.geometry import Size
+from textual.markup import escape as escape_markup
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
@@ -56,7 +57,7 @@ def chosen(passes: Sequence[PassRecord], filter_: PassFilter, stats: Mapping[str
     return found
 
 
-class PassList(ScrollView, can_focus=True):
+class PassList(ScrollView, can_focus=True, inherit_bindings=False):
     """Steps of the pipeline: number, mark, name, time, operations, lines changed.
 
     Marks: `*` changed, `~` renamed only, ` ` unchanged, `x` failed; `+` folds, `-` unfolds.
@@ -105,7 +106,7 @@ class PassList(ScrollView, can_focus=True):
         self.virtual_size = Size(self.size.width, len(self.records))
         said = filter_.said()
         total = len(self.capture.passes) if self.capture else 0
-        self.border_title = f"passes {len(self.records)}/{total}" + (f"  [{said}]" if said else "")
+        self.border_title = escape_markup(f"passes {len(self.records)}/{total}" + (f"  ({said})" if said else ""))
         steps = [record.step for record in self.records]
         row = steps.index(current.step) if current is not None and current.step in steps else 0
         self.set_reactive(PassList.cursor, min(row, max(len(steps) - 1, 0)))

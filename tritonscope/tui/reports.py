@@ -9,11 +9,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tritonscope.explain import Explanation
 from tritonscope.model import Capture, Check, RunResult
 from tritonscope.printable import escape
 from tritonscope.run_text import print_result, print_table
 
-__all__ = ["failure_text", "results_text"]
+__all__ = ["explanation_text", "failure_text", "results_text"]
 
 _MOST_DIAGNOSTICS = 200
 
@@ -39,6 +40,18 @@ def _result(value: Mapping[str, Any]) -> RunResult | None:
         return RunResult(**known)
     except TypeError:
         return None
+
+
+def explanation_text(explanations: Sequence[Explanation]) -> Text:
+    """What something is, one paragraph for each kind of thing that has the name."""
+    text = Text()
+    for number, each in enumerate(explanations):
+        text.append("\n\n" if number else "")
+        text.append(escape(each.name), style="bold").append(f"  {each.kind}\n", style="dim")
+        text.append(escape(each.text))
+        if each.see_also:
+            text.append(f"\nsee also {escape(', '.join(each.see_also))}", style="dim")
+    return text
 
 
 def failure_text(capture: Capture) -> Text:

@@ -7,6 +7,7 @@ from typing import Any
 from tritonscope.engine.arguments import settle, spell
 from tritonscope.engine.kernelfile import LoadedKernel
 from tritonscope.errors import KernelFileError
+from tritonscope.model import Target
 from tritonscope.signature import parse_signature, parse_value
 
 __all__ = ["known_constants", "misfit", "number_text", "signature_text", "tensor_of"]
@@ -23,7 +24,7 @@ def tensor_of(argument: Any) -> Any:
 
 def known_constants(
     loaded: LoadedKernel,
-    backend: str,
+    target: Target,
     config: Mapping[str, Any],
     constants: Mapping[str, str],
     options: Mapping[str, str],
@@ -41,7 +42,8 @@ def known_constants(
     typed = {name: _literal(text) for name, text in options.items()}
     return {
         **loaded.spec.get("options", {}),
-        **loaded.spec.get("options_for", {}).get(backend, {}),
+        **loaded.spec.get("options_for", {}).get(target.backend, {}),
+        **loaded.spec.get("options_for", {}).get(target.name, {}),
         **{name: node.value for name, node in settled.items() if hasattr(node, "value")},
         **config,
         **typed,
@@ -73,6 +75,8 @@ def signature_text(fn: Any, arguments: Mapping[str, Any]) -> str:
         if param.name in arguments:
             value = arguments[param.name]
             text = spell(value, scope) if param.is_constexpr else _run_time_text(value, scope)
+            if param.do_not_specialize and isinstance(value, bool | int | float):
+                text = text.partition(":")[0]
             parts.append(f"{param.name}={text}")
     return ", ".join(parts)
 

@@ -16,7 +16,7 @@ from tritonscope.engine.run.given import GivenCall
 from tritonscope.engine.run.launch import Fault, Launchable, constants_of, synchronize
 from tritonscope.engine.run.spec import Size, Spec, has_spec
 from tritonscope.errors import Missing, UsageError
-from tritonscope.model import KernelRef
+from tritonscope.model import KernelRef, Target
 
 __all__ = ["arguments", "interpret", "prepare", "run"]
 
@@ -67,7 +67,7 @@ def _call(
     loaded: kernelfile.LoadedKernel, spec: Spec, size: Size, config: Mapping[str, Any], message: Mapping[str, Any]
 ) -> dict[str, Any]:
     parameters = {param.name for param in loaded.fn.params}
-    constants = known_constants(loaded, message["backend"], config, message["constants"], message["options"])
+    constants = known_constants(loaded, Target(**message["target"]), config, message["constants"], message["options"])
     found = _decided(loaded, spec.arguments(size, constants, "meta"), constants)
     for name, text in message["constants"].items():
         if name in found and str(found[name]) != str(constants.get(name)):
@@ -262,7 +262,9 @@ def interpret(message: Mapping[str, Any], events: Events) -> None:
     for number, size in enumerate(sizes):
         events.send("job", number=number)
         config = _configs(loaded, spec, size, message["config"])[0]
-        constants = known_constants(loaded, message["backend"], config, message["constants"], message["options"])
+        constants = known_constants(
+            loaded, Target(**message["target"]), config, message["constants"], message["options"]
+        )
         for seed in message["seeds"]:
             try:
                 _interpret_one(loaded, interpreted, spec, size, constants, seed, events)
