@@ -128,6 +128,22 @@ class DescribedAttention(Attention):
         return TensorDescriptor.from_tensor(tensor, block)
 
 
+class GluonAttention(DescribedAttention):
+    """For a Gluon kernel, whose descriptors of q and o have blocks of the 64 queries that a group of warps takes."""
+
+    def arguments(self, size, constants, device):
+        if size["head_dim"] not in (64, 128, 256):
+            raise ValueError(f"this kernel takes a head_dim of 64, 128 or 256, not {size['head_dim']}")
+        return super().arguments(size, {**constants, "BLOCK_M": 64}, device)
+
+    def descriptor(self, tensor, block):
+        from triton.experimental.gluon.language import NVMMASharedLayout
+        from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+
+        layout = NVMMASharedLayout(swizzle_byte_width=128, element_bitwidth=16, rank=3)
+        return TensorDescriptor.from_tensor(tensor, block, layout)
+
+
 class UnfusedAttention(Attention):
     """For a kernel that keeps the scores in memory, and leaves there what it made of them."""
 

@@ -34,10 +34,9 @@ class Forward(Attention):
         if size["head_dim"] > 128:
             return [{"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 2}]
         if size["head_dim"] > 64:
-            return [
-                {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 3},
-                {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 4, "num_stages": 2},
-            ]
+            wide = {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 4, "num_stages": 2}
+            narrow = {"BLOCK_M": 64, "BLOCK_N": 64, "num_warps": 4, "num_stages": 3}
+            return [narrow, wide] if size["causal"] else [wide, narrow]
         return [
             {"BLOCK_M": 64, "BLOCK_N": 128, "num_warps": 4, "num_stages": 2},
             {"BLOCK_M": 128, "BLOCK_N": 64, "num_warps": 8, "num_stages": 3},
