@@ -11,6 +11,7 @@ row alone, into benchmarks/run.json. Standard library and tritonscope only.
 """
 
 import argparse
+import itertools
 import json
 import platform
 import statistics
@@ -43,6 +44,11 @@ class Part:
     baseline: str
     bar: float | None = None
 
+    @property
+    def runs(self) -> int:
+        """How often each size is run: what has a bar to meet, three times."""
+        return RUNS if self.bar is not None else 1
+
 
 HEADS = ("head_dim=64,128", "causal=0,1")
 LENGTHS = {"4k": "tokens=4096,batch=4", "16k": "tokens=16384,batch=1"}
@@ -58,21 +64,25 @@ PARTS = (
         for length, size in LENGTHS.items()
     ),
     Part("matmul ladder", tuple(each.name for each in bundled_kernels.ladder("matmul")), ("M=N=K=4096",), "cuBLAS"),
+    Part("matmul layouts", ("matmul",), ("M=N=K=4096", "dtype=fp16,fp32", "layout=nn,nt,tn,tt"), "cuBLAS"),
     Part("attention, portable", ("attention", "attention/tma"), (LENGTHS["16k"], *HEADS), "cuDNN"),
 )
 
 
 def planned(part: Part, asked: runs.Asked, dumps: Path, scratch: Path) -> list[runs.Unit]:
-    """Every kernel and size of a part, compiled."""
-    mine = replace(asked, sizes=parse_sizes(part.sizes))
-    return [unit for name in part.kernels for unit in runs.plan(kernel_reference.find(name), mine, dumps, scratch)]
+    """Every kernel and size of a part, compiled; the awkward sizes are checked once for a kernel, in its first part."""
+    units = []
+    for name in part.kernels:
+        first = next(each for each in PARTS if name in each.kernels) is part
+        mine = replace(asked, sizes=parse_sizes(part.sizes), seeds=asked.seeds if first else ())
+        found = runs.plan(kernel_reference.find(name), mine, dumps, scratch)
+        units += [unit if number == 0 else replace(unit, checked=(unit.main,)) for number, unit in enumerate(found)]
+    return units
 
 
-def measured(units: Sequence[runs.Unit], asked: runs.Asked) -> list[list[RunResult]]:
-    """For each unit RUNS results, the first of them with its check; all in one child."""
-    repeats = [replace(unit, checked=()) for unit in units] * (RUNS - 1)
-    results = list(runs.run([*units, *repeats], asked, progress))
-    return [results[number :: len(units)] for number in range(len(units))]
+def repeated(part: Part, units: Sequence[runs.Unit]) -> list[runs.Unit]:
+    """Each unit as often as it is run, the first time with its checks."""
+    return [*units, *[replace(unit, checked=()) for unit in units] * (part.runs - 1)]
 
 
 def progress(text: str) -> None:
@@ -83,7 +93,7 @@ def row(part: Part, results: Sequence[RunResult]) -> dict[str, Any]:
     check = results[0]
     ratios = [each.baselines[part.baseline]["ratio"] if part.baseline in each.baselines else None for each in results]
     whole = [ratio for ratio in ratios if ratio is not None]
-    ratio = statistics.median(whole) if len(whole) == RUNS and check.correct else None
+    ratio = statistics.median(whole) if len(whole) == part.runs and check.correct else None
     kernel = next(name for name in part.kernels if kernel_reference.find(name).name == check.kernel)
     size = ",".join(f"{name}={value}" for name, value in check.size.items())
     return {
@@ -126,14 +136,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as dumps, tempfile.TemporaryDirectory() as scratch:
         with ThreadPoolExecutor(len(parts)) as pool:
             units = list(pool.map(lambda part: planned(part, asked, Path(dumps), Path(scratch)), parts))
-        results = iter(measured([unit for mine in units for unit in mine], asked))
-    for part, mine in zip(parts, units, strict=True):
-        rows = [row(part, next(results)) for _ in mine]
-        for each in rows:
-            print_row(each)
-        kept["rows"] = [each for each in kept["rows"] if each["part"] != part.name] + rows
-    kept["machine"] = {"platform": platform.platform(), "python": platform.python_version()}
-    arguments.results.write_text(json.dumps(kept, indent=1) + "\n")
+        results = runs.run(
+            [each for part, mine in zip(parts, units, strict=True) for each in repeated(part, mine)], asked, progress
+        )
+        for part, mine in zip(parts, units, strict=True):
+            found = list(itertools.islice(results, part.runs * len(mine)))
+            rows = [row(part, found[number :: len(mine)]) for number in range(len(mine))]
+            for each in rows:
+                print_row(each)
+            kept["rows"] = [each for each in kept["rows"] if each["part"] != part.name] + rows
+            kept["machine"] = {"platform": platform.platform(), "python": platform.python_version()}
+            arguments.results.write_text(json.dumps(kept, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ _NO_HEAD_START = ("--python", "--env", "--help", "-h")
 _MOST_OF_A_NAME = 200
 
 _HELP = """\
-usage: tritonscope COMMAND ...
+usage: tritonscope [COMMAND ...]
 
 A terminal explorer for the Triton compiler: every IR level, every pass, what each one did.
 
@@ -59,7 +59,8 @@ exit codes:
   5    something needed is missing: GPU, torch, triton, a tool, room on the disk
   130  interrupted
 
-Start with `tritonscope compile matmul`; `tritonscope COMMAND --help` has examples.
+`tritonscope` alone opens the full-screen interface. Start with `tritonscope compile matmul`;
+`tritonscope COMMAND --help` has examples.
 """
 
 
@@ -134,6 +135,8 @@ def _of_the_system(error: OSError) -> TritonscopeError:
 
 
 def _run(arguments: list[str]) -> int:
+    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+        arguments = ["open"]
     if not arguments:
         sys.stderr.write(_help())
         return ExitCode.USAGE

@@ -34,8 +34,9 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("the full-screen interface needs a terminal; `tritonscope show` and `passes` do without")
     from tritonscope.tui.app import ScopeApp
 
-    ScopeApp(dumps, capture).run()
-    return ExitCode.DONE
+    app = ScopeApp(dumps, capture)
+    app.run()
+    return app.return_code or ExitCode.DONE
 
 
 def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:

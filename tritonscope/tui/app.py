@@ -1,7 +1,9 @@
 """The application: what the screens share, and what goes beyond one of them."""
 
+import asyncio
 import os
 import shlex
+import signal
 import subprocess
 import time
 from collections.abc import Iterable
@@ -41,6 +43,7 @@ _HINTS = (
 )  # fmt: skip
 _POLL_SECONDS = 1.0
 _DRAW_SECONDS = 0.15
+_TERMINATED = 128 + signal.SIGTERM
 
 
 class ScopeApp(App[None]):
@@ -77,6 +80,8 @@ class ScopeApp(App[None]):
 
     def on_mount(self) -> None:
         """The main screen, where the reader left it."""
+        # Python would end at once, and leave the terminal as it is now.
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, partial(self.exit, return_code=_TERMINATED))
         if self.remembered.theme in self.available_themes:
             self.theme = self.remembered.theme
         self._apply_theme()

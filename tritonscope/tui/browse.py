@@ -98,16 +98,16 @@ class BrowseScreen(Screen[None]):
         Binding("right_square_bracket", "hunk(1)", "next hunk", show=False),
         Binding("left_square_bracket", "hunk(-1)", "previous hunk", show=False),
         Binding("d", "diff", "diff"),
-        Binding("slash", "search", "search"),
+        Binding("slash", "search", "search", priority=True),
         Binding("n", "again(1)", "next match", show=False),
         Binding("N", "again(-1)", "previous match", show=False),
         Binding("asterisk", "uses", "uses of the name under the cursor", show=False),
-        Binding("f", "filter", "filter passes", show=False),
+        Binding("f", "filter", "filter passes", show=False, priority=True),
         Binding("u", "changed_only", "changed passes only", show=False),
         Binding("z", "fold", "fold nested passes", show=False),
         Binding("s", "sort", "sort passes", show=False),
         Binding("t", "toggles", "toggles", show=False),
-        Binding("colon", "command", "line or pass", show=False),
+        Binding("colon", "command", "line or pass", show=False, priority=True),
         Binding("tab", "pane(1)", "next pane", show=False, priority=True),
         Binding("shift+tab", "pane(-1)", "previous pane", show=False, priority=True),
         Binding("enter", "enter", "view", show=False),
@@ -177,6 +177,11 @@ class BrowseScreen(Screen[None]):
         width = self.size.width
         self.set_class(width < _WIDE, "narrow")
         self.set_class(width >= _WIDEST, "widest")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """While a line is being typed, the keys that would ask for one are text."""
+        typing = self.query_one(Prompt).has_class("asking")
+        return not (typing and action in ("search", "command", "filter", "pane"))
 
     @property
     def host(self) -> Host:

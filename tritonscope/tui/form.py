@@ -37,8 +37,9 @@ class VariantForm(ModalScreen[dict[str, str] | None]):
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "none", "close"),
-        Binding("down,ctrl+j", "app.focus_next", "next field", show=False),
-        Binding("up", "app.focus_previous", "previous field", show=False),
+        # Before the field sees the key: what is typed next goes to the next field, however fast it comes.
+        Binding("down,ctrl+j", "app.focus_next", "next field", show=False, priority=True),
+        Binding("up", "app.focus_previous", "previous field", show=False, priority=True),
     ]
 
     def __init__(self, values: Mapping[str, str]) -> None:

@@ -48,7 +48,7 @@ class Prompt(Input):
         self.purpose, self.placeholder, self.value = purpose, placeholder, value
         self._back = 0
         self.add_class("asking")
-        self.focus()
+        self.screen.set_focus(self)  # at once: what is typed next is for this line
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Hand the answer on."""

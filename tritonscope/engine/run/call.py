@@ -138,14 +138,24 @@ def misfit(components: Mapping[str, Any], arguments: Mapping[str, Any]) -> str |
                 return f"{what} is {given}, and it was compiled for {compiled}"
             continue
         text = _run_time_text(value, {})
-        base, _, hint = text.partition(":") if not text.startswith("tensordesc") else (text, "", "")
-        if isinstance(kind, str) and not kind.startswith("tensordesc") and not isinstance(value, tuple | list):
+        if isinstance(kind, str) and kind.startswith("tensordesc"):
+            given, compiled = (_element_and_block(each) for each in (text, kind))
+            if given != compiled:
+                return f"{what} describes {given}, and it was compiled for {compiled}"
+            continue
+        base, _, hint = text.partition(":")
+        if isinstance(kind, str) and not isinstance(value, tuple | list):
             if base.replace("*k", "*") != kind.replace("*k", "*") and not _widens(base, kind):
                 return f"{what} is {base}, and it was compiled for {kind}"
             if "'tt.divisibility', 16" in components["attributes"].get(name, "") and hint != "16":
                 number = "" if tensor_of(value) is not None else f" ({value})"
                 return f"{what}{number} is not divisible by 16, which it was compiled for"
     return None
+
+
+def _element_and_block(descriptor: str) -> str:
+    """ "fp16[64, 32]" of "tensordesc<fp16[64, 32], ..>": the layout is the kernel's own affair."""
+    return descriptor.partition("<")[2].partition("]")[0].replace(" ", "") + "]"
 
 
 def _widens(given: str, compiled: str) -> bool:

@@ -46,8 +46,14 @@ def arguments(message: Mapping[str, Any], events: Events) -> None:
     for given in message["sizes"]:
         size = spec.size(given)
         checked = spec.checked(size) if message["check"] else []
-        for config in _configs(loaded, spec, size, message["config"]):
-            calls = [_call(loaded, spec, each, config, message) for each in [size, *checked]]
+        for number, config in enumerate(_configs(loaded, spec, size, message["config"])):
+            # Another size may want another configuration: of each its own, the best or the one of that number.
+            others = [_configs(loaded, spec, each, None if message["config"] is None else "all") for each in checked]
+            own = [each[min(_index(message["config"], number), len(each) - 1)] for each in others]
+            calls = [
+                _call(loaded, spec, each, chosen, message)
+                for each, chosen in zip([size, *checked], [config, *own], strict=True)
+            ]
             events.send("planned", size=size, config=config, calls=calls, has_reference=spec.has_reference)
 
 
@@ -61,6 +67,11 @@ def _configs(loaded: kernelfile.LoadedKernel, spec: Spec, size: Size, which: int
     if not 0 <= int(which) < len(there):
         raise UsageError(f"--config {which} is not there; there are {len(there)}, numbered from 0")
     return [there[int(which)]]
+
+
+def _index(which: int | str | None, number: int) -> int:
+    """The number of a configuration among all of them, where it is number `number` of those that were asked for."""
+    return number if which in (None, "all") else int(which or 0)
 
 
 def _call(
@@ -222,8 +233,14 @@ def _outcome(launch: Callable[[Mapping[str, Any]], None], spec: Spec | GivenCall
 def _interpreter(
     kernel: Mapping[str, Any], grid: tuple[int, int, int], constants: Mapping[str, Any]
 ) -> Callable[[Mapping[str, Any]], None]:
-    loaded, interpreted = kernelfile.load_interpreted(KernelRef(**kernel))
-    return _interpreted(loaded, interpreted, grid, constants)
+    def launch(called: Mapping[str, Any]) -> None:
+        try:
+            loaded, interpreted = kernelfile.load_interpreted(KernelRef(**kernel))
+        except UsageError as error:  # Gluon, say
+            raise correctness.UnjudgedError(str(error)) from error
+        _interpreted(loaded, interpreted, grid, constants)(called)
+
+    return launch
 
 
 def _interpreted(
