@@ -27,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tritonscope import bundled_kernels, gpu, kernel_reference, runs  # noqa: E402
+from tritonscope.errors import TritonscopeError  # noqa: E402
 from tritonscope.model import RunResult, to_json  # noqa: E402
 from tritonscope.sizes import parse_sizes  # noqa: E402
 
@@ -75,7 +76,11 @@ def planned(part: Part, asked: runs.Asked, dumps: Path, scratch: Path) -> list[r
     for name in part.kernels:
         first = next(each for each in PARTS if name in each.kernels) is part
         mine = replace(asked, sizes=parse_sizes(part.sizes), seeds=asked.seeds if first else ())
-        found = runs.plan(kernel_reference.find(name), mine, dumps, scratch)
+        try:
+            found = runs.plan(kernel_reference.find(name), mine, dumps, scratch)
+        except TritonscopeError as error:
+            print(f"{part.name}: {error}", flush=True)
+            continue
         units += [unit if number == 0 else replace(unit, checked=(unit.main,)) for number, unit in enumerate(found)]
     return units
 
@@ -136,9 +141,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as dumps, tempfile.TemporaryDirectory() as scratch:
         with ThreadPoolExecutor(len(parts)) as pool:
             units = list(pool.map(lambda part: planned(part, asked, Path(dumps), Path(scratch)), parts))
-        results = runs.run(
-            [each for part, mine in zip(parts, units, strict=True) for each in repeated(part, mine)], asked, progress
-        )
+        every = [each for part, mine in zip(parts, units, strict=True) for each in repeated(part, mine)]
+        results = runs.run(every, asked, progress)
         for part, mine in zip(parts, units, strict=True):
             found = list(itertools.islice(results, part.runs * len(mine)))
             rows = [row(part, found[number :: len(mine)]) for number in range(len(mine))]

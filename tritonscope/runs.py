@@ -404,7 +404,9 @@ class _Session:
             tally.fault = tally.fault or f"{event['message']}{where}"
         elif kind == "refused":
             message = f"{self.units[job['unit']].kernel.name}: {event['message']}"
-            raise api.error_from({"kind": event["kind"], "message": message})
+            if len(self.units) == 1:
+                raise api.error_from({"kind": event["kind"], "message": message})
+            tally.fault = tally.fault or event["message"]  # the others can still run
         elif kind == "finished":
             job["ended"] = True
 
