@@ -33,6 +33,7 @@ from tritonscope.sizes import parse_sizes  # noqa: E402
 
 RESULTS = Path(__file__).with_name("run.json")
 RUNS = 3
+LAUNCHES = 50  # of each contender in a run
 
 
 @dataclass(frozen=True)
@@ -129,14 +130,14 @@ def print_row(found: dict[str, Any]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("prefix", nargs="?", default="", help="only the parts whose name begins so")
+    parser.add_argument("prefix", nargs="*", default=[""], help="only the parts whose name begins so")
     parser.add_argument("--results", type=Path, default=RESULTS, help="where the figures go")
     arguments = parser.parse_args()
     target = gpu.present()
     if target is None:
         raise SystemExit("there is no GPU here to measure")
-    asked = runs.Asked(sys.executable, target, ("benchmarks/run.py", *sys.argv[1:]), seeds=(0,))
-    parts = [part for part in PARTS if part.name.startswith(arguments.prefix)]
+    asked = runs.Asked(sys.executable, target, ("benchmarks/run.py", *sys.argv[1:]), seeds=(0,), repetitions=LAUNCHES)
+    parts = [part for part in PARTS if part.name.startswith(tuple(arguments.prefix))]
     kept = json.loads(arguments.results.read_text()) if arguments.results.exists() else {"rows": []}
     with tempfile.TemporaryDirectory() as dumps, tempfile.TemporaryDirectory() as scratch:
         with ThreadPoolExecutor(len(parts)) as pool:

@@ -276,7 +276,7 @@ class ScopeApp(App[None]):
             self.push_screen(VariantForm(fields), self._compile)
             return
         for request in requests:
-            self.running.append(jobs.start_compile(request, self.dumps, self._job_changed))
+            self.running.append(jobs.start_compile(request, self.dumps, self.remembered.capture, self._job_changed))
         self._say_busy()
 
     def run_capture(self, capture: Capture | None) -> None:
@@ -320,7 +320,7 @@ class ScopeApp(App[None]):
             self.notify(said, severity="information" if job.capture.status == "ok" else "error", markup=False)
             if browse is not None:
                 browse.refresh_captures()
-                browse.compiled(job.capture, job.folder)
+                browse.compiled(job.capture, job.folder, job.origin)
         elif job.results:
             self.push_screen(Reading("run", results_text([to_json(each) for each in job.results], 100)))
             if browse is not None and browse.capture is not None:

@@ -229,9 +229,12 @@ class BrowseScreen(Screen[None]):
             self._followed.add(folder)
             self.open(capture, Place(stage=stages_of(capture)[-1].stage))
 
-    def compiled(self, capture: Capture, folder: str) -> None:
-        """The capture that was written in `folder` is published: stay where the reader is in it."""
-        if self.capture is None or self.capture.path == folder or not Path(self.capture.path).exists():
+    def compiled(self, capture: Capture, folder: str, origin: str) -> None:
+        """The capture that was written in `folder` is published: show it, unless the reader went elsewhere meanwhile.
+
+        `origin` is the capture that the reader was in when the compile was asked for.
+        """
+        if self.capture is None or self.capture.path in (folder, origin):
             self.open(capture)
 
     def say_busy(self, text: str) -> None:

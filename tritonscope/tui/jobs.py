@@ -17,12 +17,16 @@ __all__ = ["Job", "compile_requests", "start_compile", "start_run"]
 
 @dataclass
 class Job:
-    """One child's work: what it is called, how far it is, and the means to end it."""
+    """One child's work: what it is called, how far it is, and the means to end it.
+
+    `folder` is where a capture is written meanwhile, `origin` the capture that the reader was in when it was asked for.
+    """
 
     label: str
     cancel: Cancel = field(default_factory=Cancel)
     progress: str = ""
     folder: str = ""
+    origin: str = ""
     capture: Capture | None = None
     results: list[RunResult] = field(default_factory=list)
     error: str = ""
@@ -51,10 +55,10 @@ def compile_requests(fields: Mapping[str, str]) -> list[Request]:
     ]
 
 
-def start_compile(request: Request, dumps: Path, notify: Notify) -> Job:
+def start_compile(request: Request, dumps: Path, origin: str, notify: Notify) -> Job:
     """Compile in a child; `notify` is called, in the thread that waits, whenever the job changed."""
     settings = " ".join(f"{name}={value}" for name, value in {**request.constants, **request.options}.items())
-    job = Job(" ".join(filter(None, [request.kernel.name, request.target.name, settings])))
+    job = Job(" ".join(filter(None, [request.kernel.name, request.target.name, settings])), origin=origin)
 
     def on_event(event: Mapping[str, Any]) -> None:
         job.folder = str(event.get("folder", job.folder))
