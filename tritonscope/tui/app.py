@@ -6,7 +6,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -258,10 +258,11 @@ class ScopeApp(App[None]):
 
     # -- work in children
 
-    def compile_form(self, kernel: str) -> None:
-        """Ask what to compile, with what was asked last time for this kernel."""
-        values = {"kernel": kernel, **self.remembered.forms.get(kernel, {})}
-        self.push_screen(VariantForm(values), self._compile)
+    def compile_form(self, fields: Mapping[str, str]) -> None:
+        """Ask what to compile, beginning with `fields`, and with what was asked last time for this kernel."""
+        last = self.remembered.forms.get(fields.get("kernel", ""), {})
+        given = {name: value for name, value in fields.items() if value}
+        self.push_screen(VariantForm({**last, **given}), self._compile)
 
     def _compile(self, fields: dict[str, str] | None) -> None:
         if fields is None:

@@ -25,6 +25,7 @@ from tritonscope.tui.captures import CaptureTree, settings_of
 from tritonscope.tui.document import Document, follow, next_match
 from tritonscope.tui.host import Host
 from tritonscope.tui.ir_view import IrView
+from tritonscope.tui.jobs import fields_of
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.pass_list import PassList
 from tritonscope.tui.prompt import Prompt
@@ -371,7 +372,7 @@ class BrowseScreen(Screen[None]):
     def on_capture_tree_wanted(self, event: CaptureTree.Wanted) -> None:
         """A kernel to compile."""
         self.remove_class("tree")
-        self.host.compile_form(event.kernel.name)
+        self.host.compile_form({"kernel": event.kernel.name})
 
     def on_ir_view_cursor_moved(self) -> None:
         """Say where."""
@@ -699,7 +700,7 @@ class BrowseScreen(Screen[None]):
 
     def action_variant(self) -> None:
         """Compile a variant of this kernel."""
-        self.host.compile_form(self.capture.kernel if self.capture else "")
+        self.host.compile_form(fields_of(self.capture) if self.capture else {})
 
     def action_run(self) -> None:
         """Run this capture."""

@@ -59,7 +59,7 @@ class VariantForm(ModalScreen[dict[str, str] | None]):
     def on_mount(self) -> None:
         """Begin where something is missing."""
         first = next((name for name, _, _ in FIELDS if not self._values.get(name)), "set")
-        self.query_one(f"#field-{first}", Input).focus()
+        self.set_focus(self.query_one(f"#field-{first}", Input))
 
     def on_input_submitted(self) -> None:
         """Enter, anywhere."""

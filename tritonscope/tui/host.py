@@ -1,5 +1,6 @@
 """What screens ask of the application: the screens know this, and the application knows the screens."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -40,7 +41,7 @@ class Host(Protocol):
         """With another capture."""
         ...
 
-    def compile_form(self, kernel: str) -> None:
+    def compile_form(self, fields: Mapping[str, str]) -> None:
         """Ask what to compile."""
         ...
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tritonscope import api, gpu, interpreter, kernel_reference, runs, variants
+from tritonscope import api, bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
 from tritonscope.engine.client import Cancel
 from tritonscope.errors import Missing, TritonscopeError
 from tritonscope.model import Capture, Request, RunResult, Target
 
-__all__ = ["Job", "compile_requests", "start_compile", "start_run"]
+__all__ = ["Job", "compile_requests", "fields_of", "start_compile", "start_run"]
 
 
 @dataclass
@@ -53,6 +53,20 @@ def compile_requests(fields: Mapping[str, str]) -> list[Request]:
         for o in options
         for e in environments
     ]
+
+
+def fields_of(capture: Capture) -> dict[str, str]:
+    """The form with which `capture` would be compiled again, less its target."""
+    request = capture.request
+    kernel = request.get("kernel", {})
+    path, function = str(kernel.get("path", "")), str(kernel.get("function", capture.kernel))
+    bundled = {each.function: each.name for each in bundled_kernels.kernels()} if kernel.get("bundled") else {}
+    return {
+        "kernel": bundled.get(function, f"{path}:{function}"),
+        "set": " ".join(f"{name}={value}" for name, value in request.get("constants", {}).items()),
+        "option": " ".join(f"{name}={value}" for name, value in request.get("options", {}).items()),
+        "signature": str(request.get("signature") or ""),
+    }
 
 
 def start_compile(request: Request, dumps: Path, origin: str, notify: Notify) -> Job:

@@ -22,6 +22,7 @@ class Guarded:
     tensor: Any
     start: int
     stop: int
+    padding_is_free: bool = False
 
     def fill(self, pattern: int, inside: Any) -> None:
         """Set every byte to `pattern`, and then the tensor to `inside` (a tensor or a number) unless that is None."""
@@ -43,7 +44,7 @@ class Guarded:
                 first, last = int(wrong[0]), int(wrong[-1])
                 distance = self.start - last if name == "before" else first + 1
                 return f"{len(wrong)} bytes were written {name} it, the nearest {distance} bytes away"
-        return self._damaged_gap(pattern)
+        return None if self.padding_is_free else self._damaged_gap(pattern)
 
     def _damaged_gap(self, pattern: int) -> str | None:
         """The same for the elements between its rows, where strides leave some."""
@@ -58,17 +59,22 @@ class Guarded:
         return f"{wrong} elements were written between its rows" if wrong else None
 
 
-def guard(tensor: Any) -> Guarded:
-    """Memory for a tensor of the same shape, strides, type, device and alignment, between guards."""
+def guard(tensor: Any, padding_is_free: bool = False) -> Guarded:
+    """Memory for a tensor of the same shape, strides, type, device and alignment, between guards.
+
+    Where `padding_is_free`, what the tensor's own allocation has between and behind its rows is no guard.
+    """
     import torch
 
     size = tensor.element_size()
     span = sum((length - 1) * stride for length, stride in zip(tensor.shape, tensor.stride(), strict=True)) + 1
+    if padding_is_free:
+        span = max(span, tensor.untyped_storage().nbytes() // size - tensor.storage_offset())
     start = _GUARD + tensor.data_ptr() % _ALIGNMENT
     stop = start + (span if tensor.numel() else 0) * size
     raw = torch.empty(stop + _GUARD, dtype=torch.uint8, device=tensor.device)
     shaped = raw[start:stop].view(tensor.dtype).as_strided(tensor.shape, tensor.stride())
-    return Guarded(raw, shaped, start, stop)
+    return Guarded(raw, shaped, start, stop, padding_is_free)
 
 
 def unwritten(first: Any, second: Any) -> Any:

@@ -60,10 +60,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Rules:
-    """How each output starts, whether the kernel is deterministic, and an output's `(tolerance, why, max error)`."""
+    """How each output starts, whether the kernel is deterministic, and an output's `(tolerance, why, max error)`.
+
+    `padding_is_free`: the kernel may write what lies between the rows of an output.
+    """
 
     outputs: Mapping[str, str]
     deterministic: bool
+    padding_is_free: bool
     tolerance: Callable[[str], tuple[float, str, float]]
 
 
@@ -74,7 +78,7 @@ def check(launch: Launch, arguments: Mapping[str, Any], rules: Rules, reference:
     arguments as they were, and gives the outputs that it knows. What `launch` raises passes through.
     """
     before = {name: copied(argument) for name, argument in arguments.items()}
-    outputs = {name: guard(tensor_of(arguments[name])) for name in rules.outputs}
+    outputs = {name: guard(tensor_of(arguments[name]), rules.padding_is_free) for name in rules.outputs}
     called = {**arguments, **{name: with_tensor(arguments[name], each.tensor) for name, each in outputs.items()}}
 
     def run(pattern: int) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class GivenCall:
     """
 
     deterministic = True
+    padding_is_free = False
     has_reference = False
 
     def __init__(self, call: list[Mapping[str, Any]], grid: list[int], components: Mapping[str, Any]) -> None:

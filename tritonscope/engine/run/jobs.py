@@ -185,7 +185,10 @@ def _rules(spec: Spec | GivenCall, size: Size, given: Mapping[str, Any]) -> corr
         if tensor_of(given.get(name)) is None:
             raise UsageError(f"the spec calls {name} an output, and gives no tensor for it")
     return correctness.Rules(
-        outputs, spec.deterministic, lambda name: (*spec.tolerance(size, name), spec.max_error(size, name))
+        outputs,
+        spec.deterministic,
+        spec.padding_is_free,
+        lambda name: (*spec.tolerance(size, name), spec.max_error(size, name)),
     )
 
 

@@ -114,6 +114,11 @@ class Spec:
         return bool(getattr(self._spec, "deterministic", True))
 
     @property
+    def padding_is_free(self) -> bool:
+        """Whether what lies between the rows of an output may be written."""
+        return bool(getattr(self._spec, "padding_is_free", False))
+
+    @property
     def has_reference(self) -> bool:
         """Whether the spec says what is right."""
         return callable(getattr(self._spec, "reference", None))
