@@ -11,6 +11,7 @@ from tritonscope import bundled_kernels
 from tritonscope.store import reader
 from tritonscope.tui.app import ScopeApp
 from tritonscope.tui.browse import BrowseScreen
+from tritonscope.tui.session import Session
 
 SNAPSHOTS = Path(__file__).resolve().parents[1] / "data" / "tui"
 
@@ -20,6 +21,23 @@ def own_state(tmp_path, monkeypatch):
     """Nobody's remembered captures, and none of ours left behind."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("NO_COLOR", raising=False)
+
+
+_DIFFS = {}
+
+
+@pytest.fixture(autouse=True)
+def diffs_once(monkeypatch):
+    """Each pass of a reference capture is compared once for all tests, not once for each."""
+    original = Session.diff
+
+    def diff(self, step):
+        key = (self.capture.path, step.step)
+        if key not in _DIFFS:
+            _DIFFS[key] = original(self, step)
+        return _DIFFS[key]
+
+    monkeypatch.setattr(Session, "diff", diff)
 
 
 @pytest.fixture

@@ -113,7 +113,7 @@ def test_compile_step_diff_copy_quit(terminal, folder):
     one.sees("sm_90")
     one.keys("e")
     one.sees("compile a variant")
-    one.sees("kernel.py:add")  # what the capture was compiled with is filled in
+    one.sees("n=i32, BLOCK=64")  # what the capture was compiled with is filled in
     one.type("sm_80")  # the form begins in the first field that is empty
     one.sees("sm_80")
     one.keys("Enter")
