@@ -41,11 +41,13 @@ CASES = [("matmul", "sm_90"), ("matmul", "sm_100"), ("attention", "sm_90"), ("at
 PLAIN_SCRIPT = """\
 import importlib.util
 import sys
+from pathlib import Path
 
 import triton
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
+sys.path.insert(0, str(Path({path!r}).parent))
 spec = importlib.util.spec_from_file_location({module!r}, {path!r})
 module = importlib.util.module_from_spec(spec)
 sys.modules[{module!r}] = module

@@ -170,6 +170,27 @@ def test_search_and_uses(matmul):
     driven(matmul, WIDE, script)
 
 
+def test_search_everywhere(matmul):
+    async def script(pilot):
+        screen = browse(pilot.app)
+        await pilot.press("slash", *"convert_layout", "enter", "F")
+        await settled(pilot)
+        assert isinstance(pilot.app.screen, Choice)
+        first = next(
+            record
+            for record in screen.capture.passes
+            if record.file
+            and not record.file.endswith("cubin")
+            and any("convert_layout" in line for line in screen.session.after(record).lines)
+        )
+        await pilot.press("enter")
+        await settled(pilot)
+        assert screen.place.step == first.step
+        assert "convert_layout" in screen.view.rows.text(screen.view.cursor)
+
+    driven(matmul, WIDE, script)
+
+
 def test_the_list_of_passes(matmul):
     async def script(pilot):
         screen = browse(pilot.app)

@@ -1,7 +1,7 @@
 """The main screen: captures, stages, passes, and the IR."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, cast
@@ -37,6 +37,7 @@ __all__ = ["BrowseScreen", "Place"]
 
 _WIDE, _WIDEST = 110, 160
 _CONTEXT = 3
+_DEFINITION = 300  # characters of a definition that are shown
 
 
 @dataclass(frozen=True)
@@ -102,6 +103,7 @@ class BrowseScreen(Screen[None]):
         Binding("slash", "search", "search", priority=True),
         Binding("n", "again(1)", "next match", show=False),
         Binding("N", "again(-1)", "previous match", show=False),
+        Binding("F", "search_all", "search every stage and pass", show=False),
         Binding("asterisk", "uses", "uses of the name under the cursor", show=False),
         Binding("f", "filter", "filter passes", show=False, priority=True),
         Binding("u", "changed_only", "changed passes only", show=False),
@@ -632,6 +634,39 @@ class BrowseScreen(Screen[None]):
         self.view.go(found)
         self._subtitle()
 
+    def action_search_all(self) -> None:
+        """Where else the pattern is: every stage and every pass that changed something."""
+        if self.pattern is None:
+            self.notify("nothing was searched for; / does, and then F looks everywhere", severity="information")
+            return
+        self.notify("searching every stage and pass")
+        self._find_everywhere(self.pattern)
+
+    @work(thread=True, exclusive=True, group="search")
+    def _find_everywhere(self, pattern: "re.Pattern[str]") -> None:
+        session = self.session
+        if session is None:
+            return
+        found: list[tuple[str, str]] = []
+        for name, document in _texts_of(session):
+            count = sum(1 for line in document.lines if pattern.search(line))
+            if count:
+                found.append((name, f"{document.title}: {count} lines"))
+        self.app.call_from_thread(self._choose_from, pattern, found)
+
+    def _choose_from(self, pattern: "re.Pattern[str]", found: list[tuple[str, str]]) -> None:
+        if not found:
+            self.notify(f"{pattern.pattern!r} is nowhere in this capture", markup=False)
+            return
+        self.app.push_screen(Choice(f"{pattern.pattern}, in the order of the pipeline", found), self._go_to_match)
+
+    def _go_to_match(self, name: str | None) -> None:
+        if name is None:
+            return
+        kind, _, which = name.partition(" ")
+        self.go(Place(stage=which) if kind == "stage" else Place(step=which))
+        self.action_again(1, -1)
+
     def action_uses(self) -> None:
         """Every use of the name under the cursor."""
         name = self.view.word_at_cursor()
@@ -640,7 +675,19 @@ class BrowseScreen(Screen[None]):
             return
         self.pattern = re.compile(rf"(?<![\w.$-]){re.escape(name)}(?![\w.$-])")
         self.view.mark(None, name)
+        if definition := self._definition(name):
+            self.notify(definition, title="defined as", markup=False)
         self.action_again(1)
+
+    def _definition(self, name: str) -> str:
+        """The line that defines a name, where it is not the cursor's own."""
+        rows = self.view.rows
+        if rows is None:
+            return ""
+        pattern = re.compile(rf"\s*{re.escape(name)}(:\d+)?\s*=")
+        numbers = (number for number in range(len(rows)) if pattern.match(rows.text(number)))
+        found = next(numbers, None)
+        return "" if found is None or found == self.view.cursor else rows.text(found).strip()[:_DEFINITION]
 
     def action_command(self) -> None:
         """A line number, a pass or a stage."""
@@ -724,6 +771,22 @@ class BrowseScreen(Screen[None]):
 
 def _record(capture: Capture, step: str) -> PassRecord:
     return next(record for record in capture.passes if record.step == step)
+
+
+def _texts_of(session: Session) -> Iterator[tuple[str, Document]]:
+    """Every text of a capture once, in the order of the pipeline: "stage NAME" or "step N", and the document."""
+    for stage in stages_of(session.capture):
+        if stage.stage in ("python", "source"):
+            yield f"stage {stage.stage}", session.stage(stage.stage)
+    for record in session.capture.passes:
+        if record.file is None or kind_of(record.file) == "binary":
+            continue
+        try:
+            yield f"step {record.step}", session.after(record)
+        except TritonscopeError:
+            continue
+    if any(stage.stage == "sass" for stage in session.capture.stages):
+        yield "stage sass", session.stage("sass")
 
 
 def _first_place(capture: Capture) -> Place:
