@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from tritonscope.errors import UsageError
 
-__all__ = ["assignments", "check_numbers", "product", "split"]
+__all__ = ["assignments", "check_numbers", "product", "single", "split"]
 
 _OPENING, _CLOSING = "([{<", ")]}>"
 _LONGEST_NUMBER = 10  # digits that fit the compiler's 32 bits
@@ -48,6 +48,15 @@ def check_numbers(flag: str, values: Iterable[str]) -> None:
     for value in values:
         if not (value.isascii() and value.isdigit() and len(value) < _LONGEST_NUMBER):
             raise UsageError(f"{flag} takes numbers and not {value!r}; write {flag} 4, or several, {flag} 4,8")
+
+
+def single(flag: str, texts: Iterable[str]) -> dict[str, str]:
+    """NAME -> its one value, of each `NAME=V` given to `flag`; raises UsageError for several."""
+    found = assignments(flag, texts)
+    for name, values in found.items():
+        if len(values) > 1:
+            raise UsageError(f"{flag} {name} has several values, and this command takes one")
+    return {name: values[0] for name, values in found.items()}
 
 
 def product(choices: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:

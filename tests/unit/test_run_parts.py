@@ -14,6 +14,7 @@ from tritonscope.model import Check, RunResult
 from tritonscope.run_text import print_result, print_table
 from tritonscope.sizes import parse_sizes
 from tritonscope.spec_template import template
+from tritonscope.variants import single
 
 
 @pytest.mark.parametrize(
@@ -191,3 +192,9 @@ def test_several_results_as_table_and_plot() -> None:
     assert bars[0] == pytest.approx(2 * bars[1], abs=2)
     assert "|" in plot[0]
     assert json.dumps(plot[2]).count("cuBLAS") == 1
+
+
+def test_one_value_where_one_is_taken() -> None:
+    assert single("--set", ["A=1", "B=x"]) == {"A": "1", "B": "x"}
+    with pytest.raises(UsageError, match="--set A has several values"):
+        single("--set", ["A=1,2"])

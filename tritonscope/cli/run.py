@@ -169,8 +169,8 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         seeds=() if args.time else tuple(range(args.seeds)),
         timing=not args.check,
         repetitions=args.reps,
-        constants=_single("--set", args.set),
-        options=_single("--option", args.option),
+        constants=variants.single("--set", args.set),
+        options=variants.single("--option", args.option),
         config=config,
         timeout=args.timeout,
         against=_open(args.against, args) if args.against else None,
@@ -178,14 +178,6 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         call=call,
         grid=_grid(args.grid) if args.grid is not None else (1,),
     )
-
-
-def _single(flag: str, texts: list[str]) -> dict[str, str]:
-    found = variants.assignments(flag, texts)
-    for name, values in found.items():
-        if len(values) > 1:
-            raise UsageError(f"{flag} {name} has several values; run takes one, and --config all tries a spec's")
-    return {name: values[0] for name, values in found.items()}
 
 
 def _grid(text: str) -> tuple[int, ...]:

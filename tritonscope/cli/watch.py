@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -54,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
         kernel,
         Target.parse(args.target) if args.target else default_target(),
         signature=args.signature,
-        constants={name: values[-1] for name, values in variants.assignments("--set", args.set).items()},
-        options={name: values[-1] for name, values in variants.assignments("--option", args.option).items()},
+        constants=variants.single("--set", args.set),
+        options=variants.single("--option", args.option),
     )
     python, dumps = interpreter.choose(args.python), layout.dumps_folder(args.dumps)
     console = terminal.console()
@@ -128,7 +129,8 @@ def _tell(capture: Capture, good: Capture | None, console: "Console") -> None:
     if parted is not None:
         step = parted.right or parted.left
         console.print(Text(f"  first apart after {parted.pass_name} (step {step.step if step else '?'})"))
-    console.print(Text(f"  next: tritonscope diff {good.path} {capture.path}", style="dim"), soft_wrap=True)
+    following = shlex.join(["tritonscope", "diff", good.path, capture.path])
+    console.print(Text(terminal.escape(f"  next: {following}"), style="dim"), soft_wrap=True)
 
 
 def _resource(name: str, capture: Capture, good: Capture | None) -> str:
