@@ -449,7 +449,9 @@ def test_themes_and_state(matmul, dumps):
         screen = browse(pilot.app)
         assert pilot.app.theme == "textual-light"
         assert screen.place.step == step
+        assert screen.passes.current.step == step
         assert screen.passes.filter.changed_only
+        assert screen.view.palette == "light"
 
     driven(again, WIDE, second)
 

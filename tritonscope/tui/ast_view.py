@@ -30,9 +30,10 @@ class AstScreen(Screen[None]):
     """Escape goes back."""
 
     DEFAULT_CSS = """
-    AstScreen Tree { width: 48; height: 1fr; border: round $panel-lighten-2; background: $background; }
+    AstScreen Tree { width: 48; height: 1fr; border: round $foreground 35%; border-title-color: $foreground 80%; }
+    AstScreen Tree { background: $background; }
     AstScreen Tree:focus { border: round $accent; }
-    AstScreen IrView { border: round $panel-lighten-2; }
+    AstScreen IrView { border: round $foreground 35%; border-title-color: $foreground 80%; }
     AstScreen IrView:focus { border: round $accent; }
     AstScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     AstScreen.narrow Horizontal { layout: vertical; }

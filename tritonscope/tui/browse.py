@@ -67,7 +67,7 @@ class BrowseScreen(Screen[None]):
     BrowseScreen #header { height: 1; padding: 0 1; background: $panel; }
     BrowseScreen #details { height: 1; padding: 0 1; background: $panel; }
     BrowseScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
-    BrowseScreen .pane { border: round $panel-lighten-2; }
+    BrowseScreen .pane { border: round $foreground 35%; border-title-color: $foreground 80%; }
     BrowseScreen .pane:focus { border: round $accent; }
     BrowseScreen.narrow PassList { display: none; }
     BrowseScreen.narrow.list PassList { display: block; width: 1fr; }

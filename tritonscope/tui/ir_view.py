@@ -52,6 +52,10 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self._generation = 0
         self.palette = "dark"
 
+    def on_mount(self) -> None:
+        """Colours as the application has them."""
+        self.palette = getattr(self.app, "palette_name", self.palette)
+
     # -- what is shown
 
     def show(self, rows: Rows, cursor: int = 0, screen_row: int | None = None) -> None:

@@ -17,6 +17,7 @@ from textual.strip import Strip
 from tritonscope.ir.diff import Stat
 from tritonscope.model import Capture, PassRecord
 from tritonscope.printable import escape
+from tritonscope.tui.ir_view import GROUNDS
 
 __all__ = ["PassFilter", "PassList", "chosen"]
 
@@ -88,6 +89,14 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
         self.styles_by_name: Mapping[str, str] = {}
         self._slowest = 1.0
         self._nested: set[str] = set()
+
+    def on_mount(self) -> None:
+        """Colours as the application has them."""
+        self.styles_by_name = GROUNDS[getattr(self.app, "palette_name", "dark")]
+
+    def on_resize(self) -> None:
+        """The cursor stays in sight."""
+        self._into_sight()
 
     def show(self, capture: Capture) -> None:
         """List the passes of `capture`, keeping the cursor on the step that it is on where that is still there."""
