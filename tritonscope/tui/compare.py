@@ -42,8 +42,8 @@ class CompareScreen(Screen[None]):
     CompareScreen #sides { height: auto; padding: 0 1; background: $panel; }
     CompareScreen #key { height: auto; max-height: 8; padding: 0 1; }
     CompareScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
-    CompareScreen OptionList { width: 44; height: 1fr; border: round $foreground 35%; border-title-color: $foreground 80%; }
-    CompareScreen OptionList { background: $background; }
+    CompareScreen OptionList { width: 44; height: 1fr; background: $background; }
+    CompareScreen OptionList { border: round $foreground 35%; border-title-color: $foreground 80%; }
     CompareScreen OptionList:focus { border: round $accent; }
     CompareScreen IrView { border: round $foreground 35%; border-title-color: $foreground 80%; }
     CompareScreen IrView:focus { border: round $accent; }
