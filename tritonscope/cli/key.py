@@ -5,13 +5,12 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tritonscope import bundled_kernels, cachekey, gpu, interpreter, kernel_reference, keydiff, variants
+from tritonscope import cachekey, gpu, interpreter, kernel_reference, keydiff, variants
 from tritonscope.api import specialize
 from tritonscope.calls import parse_call
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.model import Capture, Target
-from tritonscope.store import layout, reader
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,12 +85,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _open(name: str, args: argparse.Namespace) -> Capture:
-    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
-    if resolution.note:
-        terminal.say(resolution.note)
-    if not resolution.capture.components:
-        raise UsageError(f"{resolution.capture.capture} ended before its key was known; compile it again")
-    return resolution.capture
+    capture = terminal.open_capture(name, args)
+    if not capture.components:
+        raise UsageError(f"{capture.capture} ended before its key was known; compile it again")
+    return capture
 
 
 # -- one

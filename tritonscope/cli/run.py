@@ -16,7 +16,7 @@ from tritonscope.engine.client import Cancel, head_start
 from tritonscope.errors import ExitCode, Missing, UsageError
 from tritonscope.model import Capture, KernelRef, RunResult, Target, to_json
 from tritonscope.sizes import parse_sizes
-from tritonscope.store import layout, reader
+from tritonscope.store import layout
 
 DESCRIPTION = """\
 Run compiled kernels on this machine's GPU: first whether what they compute is right, then how long they take. A capture
@@ -173,7 +173,7 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         options=variants.single("--option", args.option),
         config=config,
         timeout=args.timeout,
-        against=_open(args.against, args) if args.against else None,
+        against=terminal.open_capture(args.against, args) if args.against else None,
         cancel=Cancel(),
         call=call,
         grid=_grid(args.grid) if args.grid is not None else (1,),
@@ -192,7 +192,7 @@ def _named(name: str, args: argparse.Namespace) -> KernelRef | Capture:
     bundled = {kernel.name for kernel in bundled_kernels.kernels()}
     if args.call is None and (name in bundled or ".py" in name):
         return kernel_reference.find(name)
-    return _open(name, args)
+    return terminal.open_capture(name, args)
 
 
 def _kernels(args: argparse.Namespace) -> Iterator[KernelRef]:
@@ -205,13 +205,6 @@ def _kernels(args: argparse.Namespace) -> Iterator[KernelRef]:
         if not rungs:
             raise UsageError(f"{name} has no ladder; there are {', '.join(bundled_kernels.ladders())}")
         yield from (kernel_reference.find(rung.name) for rung in rungs)
-
-
-def _open(name: str, args: argparse.Namespace) -> Capture:
-    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
-    if resolution.note:
-        terminal.say(resolution.note)
-    return resolution.capture
 
 
 def _needs_gpu(args: argparse.Namespace) -> None:

@@ -29,6 +29,7 @@ __all__ = [
     "escape",
     "is_terminal",
     "load_console",
+    "open_capture",
     "open_named",
     "print_json",
     "print_json_line",
@@ -88,11 +89,16 @@ def _seconds(text: str) -> float:
 
 
 def open_named(args: argparse.Namespace) -> Capture:
-    """The capture that `args.capture` means in `args.dumps`; where that took a choice, standard error says which."""
+    """The capture that `args.capture` means; as `open_capture`."""
+    return open_capture(args.capture, args)
+
+
+def open_capture(name: str, args: argparse.Namespace) -> Capture:
+    """The capture that `name` means in `args.dumps`; where that took a choice, standard error says which."""
     from tritonscope import bundled_kernels
     from tritonscope.store import reader
 
-    resolution = reader.resolve(layout.dumps_folder(args.dumps), args.capture, bundled_kernels.reference_dumps())
+    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
     if resolution.note:
         say(resolution.note)
     return resolution.capture

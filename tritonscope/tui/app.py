@@ -66,12 +66,11 @@ class ScopeApp(App[None]):
         Binding("T", "next_theme", "theme", show=False),
     ]
 
-    def __init__(self, dumps: Path, capture: Capture | None, *, no_colour: bool = False) -> None:
+    def __init__(self, dumps: Path, capture: Capture | None) -> None:
         super().__init__()
         self.dumps = dumps
         self.first = capture
         self.remembered = state.load()
-        self.no_colour = no_colour
         self.running: list[jobs.Job] = []
         self._seen: object = None
         self._last_drawn = 0.0

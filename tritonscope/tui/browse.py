@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, cast
 
+from rich.text import Text
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -56,7 +57,6 @@ class Toggles:
 
     locations: bool = False
     side_by_side: bool = False
-    raw: bool = False
     sticky: bool = True
 
 
@@ -144,6 +144,7 @@ class BrowseScreen(Screen[None]):
         self.busy = ""
         self._shown: Document | None = None
         self._stat_words = ""
+        self._details = Text()  # of the capture: not read anew at every step through its passes
         self._followed: set[str] = set()
 
     # -- layout
@@ -211,6 +212,7 @@ class BrowseScreen(Screen[None]):
     def open(self, capture: Capture, place: Place = Place()) -> None:
         """Open a capture: at `place`, else where its failure is, else at the last stage of MLIR."""
         self.session = Session(capture)
+        self._details = texts.details(capture, texts.last_run(capture))
         self.passes.show(capture)
         if not (place.stage or place.step):
             place = _first_place(capture)
@@ -226,6 +228,7 @@ class BrowseScreen(Screen[None]):
         if self.capture is not None and self.capture.path == capture.path:
             assert self.session is not None
             self.session.capture = capture
+            self._details = texts.details(capture, None)
             self.passes.show(capture)
             self._frame()
         elif capture.stages and folder not in self._followed:
@@ -330,8 +333,7 @@ class BrowseScreen(Screen[None]):
         self.query_one("#header", Static).update(texts.header(capture, variant, self.busy))
         stage = self.place.stage or _record(capture, self.place.step).stage
         self.query_one(StageStrip).show(capture, stage)
-        details = texts.details(capture, texts.last_run(capture))
-        self.query_one("#details", Static).update(details)
+        self.query_one("#details", Static).update(self._details)
         self._subtitle()
         self._remember()
 
@@ -470,10 +472,7 @@ class BrowseScreen(Screen[None]):
         if not hunks:
             self.notify("hunks are in a diff; d shows that of this pass", severity="information")
             return
-        cursor = self.view.cursor
-        further = [at for at in hunks if (at > cursor if direction > 0 else at < cursor)]
-        if further:
-            self.view.go(further[0] if direction > 0 else further[-1])
+        self.view.go_to_hunk(direction)
 
     def action_stage(self, number: int) -> None:
         """Stage `number` of the strip."""

@@ -196,11 +196,7 @@ class CompareScreen(Screen[None]):
 
     def action_hunk(self, direction: int) -> None:
         """To the next hunk."""
-        view = self.query_one(IrView)
-        hunks = getattr(view.rows, "hunks", ())
-        further = [at for at in hunks if (at > view.cursor if direction > 0 else at < view.cursor)]
-        if further:
-            view.go(further[0] if direction > 0 else further[-1])
+        self.query_one(IrView).go_to_hunk(direction)
 
     def action_differing(self, direction: int) -> None:
         """To the next pair that differs."""

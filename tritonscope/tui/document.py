@@ -1,10 +1,10 @@
 """A text as the view shows it: its lines, what each is nested in, and where things are in it. No textual here."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 
-__all__ = ["Document", "follow", "next_match", "uses"]
+__all__ = ["Document", "follow", "next_match", "words_of"]
 
 _NUMBERS = re.compile(r"[%#^$!]?[\w.$-]*\d[\w.$-]*")
 _NAMES = re.compile(r"[%#^@!$][\w.$-]+|[\w.$-]+")
@@ -115,13 +115,6 @@ def next_match(lines: Sequence[str], pattern: "re.Pattern[str]", start: int, ste
         if pattern.search(lines[number]):
             return number
     return None
-
-
-def uses(lines: Sequence[str], name: str) -> Iterator[int]:
-    """The lines with `name`, an SSA value, alias, label or register, as a whole word."""
-    ends = (r"\b", r"\b") if name[:1].isalnum() else (r"(?<![\w.$-])", r"(?![\w.$-])")
-    pattern = re.compile(f"{ends[0]}{re.escape(name)}{ends[1]}")
-    return (number for number, line in enumerate(lines) if pattern.search(line))
 
 
 def words_of(line: str) -> list[tuple[int, int, str]]:

@@ -2,12 +2,13 @@
 
 import re
 from collections import OrderedDict
+from collections.abc import Sequence
 from itertools import pairwise
 
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Region, Size
+from textual.geometry import Size
 from textual.markup import escape as escape_markup
 from textual.message import Message
 from textual.reactive import reactive
@@ -47,7 +48,6 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.pattern: re.Pattern[str] | None = None
         self.name_marked = ""
         self.sticky = True
-        self.wrap_note = ""
         self._strips: OrderedDict[tuple[object, ...], Strip] = OrderedDict()
         self._generation = 0
         self.palette = "dark"
@@ -115,6 +115,13 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         """Put the cursor on a row."""
         count = len(self.rows) if self.rows else 0
         self.cursor = min(max(row, 0), max(count - 1, 0))
+
+    def go_to_hunk(self, direction: int) -> None:
+        """Put the cursor on the next (1) or previous (-1) hunk of a diff, where there is one."""
+        hunks: Sequence[int] = getattr(self.rows, "hunks", ())
+        further = [at for at in hunks if (at > self.cursor if direction > 0 else at < self.cursor)]
+        if further:
+            self.go(further[0] if direction > 0 else further[-1])
 
     def page(self, pages: float) -> None:
         """Move by so many screens, the cursor with them."""
@@ -189,7 +196,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
             ground = base + Style(bgcolor=colour)
         if heading:
             return [Segment(cell.text.ljust(room)[:room], base + Style(bold=True, color=self._colour("muted")))]
-        digits = len(str(len(self.rows or ()))) if len(self.rows or _EMPTY) else 1
+        digits = len(str(len(self.rows or ()))) if self.rows else 1
         digits = max(digits, 4)
         number = "" if cell.number is None else str(cell.number)
         gutter = f"{number:>{digits}} {cell.sign} "
@@ -217,12 +224,6 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     def _colour(self, name: str) -> str:
         return GROUNDS[self.palette].get(name, "")
 
-    def refresh_row(self, number: int) -> None:
-        """Draw one row anew."""
-        self.refresh(Region(0, number - int(self.scroll_offset.y), self.size.width, 1))
-
-
-_EMPTY: tuple[()] = ()
 
 #: Colours behind and around the text, for dark and light grounds.
 GROUNDS: dict[str, dict[str, str]] = {

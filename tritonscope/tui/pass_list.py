@@ -1,6 +1,5 @@
 """The list of passes: one row a pass, drawn as it comes into sight."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -245,8 +244,3 @@ def _bar(share: float) -> str:
     eighths = round(share * _BAR * 8)
     full, rest = divmod(eighths, 8)
     return ("█" * full + (_EIGHTHS[rest] if rest else ""))[:_BAR]
-
-
-def matching(records: Sequence[PassRecord], pattern: "re.Pattern[str]") -> list[PassRecord]:
-    """The passes whose name `pattern` is found in."""
-    return [record for record in records if pattern.search(record.name)]
