@@ -10,7 +10,11 @@ TRITONSCOPE = {
     "race": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64", "spec": "Total"},
     "illegal": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64", "spec": "Copy"},
     "hangs": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64", "spec": "Copy"},
-    "too_large": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=256", "spec": "Square"},
+    "too_large": {
+        "signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=256",
+        "spec": "Square",
+        "options": {"num_warps": 8},
+    },
     "no_reference": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64", "spec": "NoReference"},
     "no_spec": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64"},
     "bad_spec": {"signature": "y=*fp32:16, x=*fp32:16, n=i32, BLOCK=64", "spec": "Bad"},
@@ -172,4 +176,4 @@ def too_large(y, x, n, BLOCK: tl.constexpr):
     """Two tiles of 256 KiB: more shared memory than any device gives a program."""
     rows = tl.arange(0, BLOCK)
     tile = tl.load(x + rows[:, None] * n + rows[None, :])
-    tl.store(y + rows[:, None] * n + rows[None, :], tl.dot(tile, tile, input_precision="ieee"))
+    tl.store(y + rows[:, None] * n + rows[None, :], tl.dot(tile, tile))

@@ -16,7 +16,7 @@ from typing import Any
 from tritonscope.errors import KernelFileError, KernelNotFound, UsageError
 from tritonscope.model import KernelRef
 
-__all__ = ["LoadedKernel", "describe", "load", "load_interpreted"]
+__all__ = ["LoadedKernel", "describe", "load", "load_for_spec", "load_interpreted"]
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,45 @@ def load_interpreted(ref: KernelRef) -> tuple[LoadedKernel, Any]:
 
     TRITON_INTERPRET must be set. Raises as `load` does, and UsageError for a Gluon kernel.
     """
-    from triton.runtime.jit import JITFunction
-
     module = _module(ref)
     found = _lookup(module, ref.function)
-    wrappers: list[Any] = []
-    while found is not None and type(found).__name__ != "InterpretedFunction":
-        wrappers.append(found)
-        found = getattr(found, "fn", None)
-    if found is None:
+    interpreted, wrappers = _unwrap_interpreted(found)
+    if interpreted is None:
         if any(type(each).__name__ == "GluonJITFunction" for each in wrappers):
             raise UsageError(
                 f"{ref.name} is written in Gluon, which Triton's interpreter does not take: "
                 f"only a GPU can run it, with 'tritonscope run' without --interpret"
             )
-        raise KernelNotFound(_no_kernel(ref, module, wrappers[0] if wrappers else None))
-    return _loaded(ref, module, JITFunction(found.fn), wrappers), found
+        raise KernelNotFound(_no_kernel(ref, module, found))
+    return _of_interpreted(ref, module, interpreted, wrappers), interpreted
+
+
+def load_for_spec(ref: KernelRef) -> LoadedKernel:
+    """As `load`, and where TRITON_INTERPRET is set too: what comes is not to be compiled, but says what spec it has."""
+    module = _module(ref)
+    found = _lookup(module, ref.function)
+    fn, wrappers = _unwrap(found)
+    if fn is not None:
+        return _loaded(ref, module, fn, wrappers)
+    interpreted, wrappers = _unwrap_interpreted(found)
+    if interpreted is None:
+        raise KernelNotFound(_no_kernel(ref, module, found))
+    return _of_interpreted(ref, module, interpreted, wrappers)
+
+
+def _unwrap_interpreted(found: Any) -> tuple[Any, list[Any]]:
+    """The interpreter's function inside `found`, None if there is none, and the wrappers around it."""
+    wrappers: list[Any] = []
+    while found is not None and type(found).__name__ != "InterpretedFunction":
+        wrappers.append(found)
+        found = getattr(found, "fn", None)
+    return found, wrappers
+
+
+def _of_interpreted(ref: KernelRef, module: ModuleType, interpreted: Any, wrappers: list[Any]) -> LoadedKernel:
+    from triton.runtime.jit import JITFunction
+
+    return _loaded(ref, module, JITFunction(interpreted.fn), wrappers)
 
 
 def _module(ref: KernelRef) -> ModuleType:

@@ -144,7 +144,7 @@ def _one(job: Mapping[str, Any], events: Events) -> None:
 def _spec(job: Mapping[str, Any]) -> Spec | GivenCall:
     if job["call"] is not None:
         return GivenCall(job["call"], job["grid"], job["components"])
-    loaded = kernelfile.load(KernelRef(**job["kernel"]))
+    loaded = kernelfile.load_for_spec(KernelRef(**job["kernel"]))
     if not has_spec(loaded):
         raise UsageError(_no_spec(loaded.ref))
     return Spec(loaded)
