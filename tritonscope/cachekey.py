@@ -26,7 +26,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["combine_function", "recombine"]
+__all__ = ["combine_function", "recombine", "source_hash"]
 
 
 def recombine(components: Mapping[str, Any]) -> str:
@@ -34,7 +34,7 @@ def recombine(components: Mapping[str, Any]) -> str:
     key = "-".join(
         [
             _triton(components["triton"]),
-            _source(components),
+            source_hash(components),
             components["backend"]["hash"],
             _options(components),
             str(sorted(components["environment"].items())),
@@ -59,13 +59,8 @@ def combine_function(name: str, functions: Mapping[str, Any]) -> str:
     return _sha256(f"{whole}[{read}]")
 
 
-def _triton(triton: Mapping[str, Any]) -> str:
-    if "opaque" in triton:
-        return str(triton["opaque"])
-    return str(triton["version"]) + "-".join(triton["files"].values())
-
-
-def _source(components: Mapping[str, Any]) -> str:
+def source_hash(components: Mapping[str, Any]) -> str:
+    """The hash of the source alone, 64 hex digits: what Triton names a kernel's folder by in dump and override folders."""
     if "source" in components:
         return str(components["source"]["opaque"])
     parameters = {name: index for index, name in enumerate(components["parameters"])}
@@ -77,6 +72,12 @@ def _source(components: Mapping[str, Any]) -> str:
     kernel = combine_function(components["kernel"], components["functions"])
     constants = "-".join(components["constants"].values())
     return _sha256(f"{kernel}-{{{attributes}}}-[{signature}]-{constants}")
+
+
+def _triton(triton: Mapping[str, Any]) -> str:
+    if "opaque" in triton:
+        return str(triton["opaque"])
+    return str(triton["version"]) + "-".join(triton["files"].values())
 
 
 def _path(place: str, parameters: Mapping[str, int]) -> tuple[int, ...]:

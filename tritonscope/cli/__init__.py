@@ -27,6 +27,7 @@ COMMANDS = {
     "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),
     "open": ("tritonscope.cli.open", "browse it all, full screen"),
     "serve": ("tritonscope.cli.serve", "the same in a browser"),
+    "export": ("tritonscope.cli.export", "hand a capture on: one file, a page, a script, a folder to edit"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
     "explain": ("tritonscope.cli.explain", "say what a pass, operation, layout or instruction is"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
