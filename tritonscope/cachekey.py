@@ -60,7 +60,7 @@ def combine_function(name: str, functions: Mapping[str, Any]) -> str:
 
 
 def source_hash(components: Mapping[str, Any]) -> str:
-    """The hash of the source alone, 64 hex digits: what Triton names a kernel's folder by in dump and override folders."""
+    """The hash of the source alone, 64 hex digits: Triton names dump and override folders by it."""
     if "source" in components:
         return str(components["source"]["opaque"])
     parameters = {name: index for index, name in enumerate(components["parameters"])}

@@ -1,4 +1,4 @@
-"""`tritonscope export`: what is written can be read again, is the same every time, and never lands on something else."""
+"""`tritonscope export`: what is written can be read again, is the same each time, and overwrites nothing unasked."""
 
 import io
 import json
