@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tritonscope import __version__, errors
+from tritonscope import __version__, errors, recipe
 from tritonscope.calls import CallArgument, Tensor
 from tritonscope.engine.client import CLEARED, Cancel, Child, Ended
 from tritonscope.engine.record import COMPILER_OUTPUT, Recorder
@@ -47,7 +47,7 @@ def capture(
             writer.append({"event": "note", "text": text})
     try:
         ended = _listen(request, writer.folder, recorder, python, timeout, cancel, on_event)
-        if recorder.error is not None and recorder.key is None:
+        if recorder.error is not None and (recorder.key is None or isinstance(recorder.error, errors.UsageError)):
             raise recorder.error
         if request.verify and recorder.finished and recorder.failure is None:
             recorder.take({"event": "verified", "verified": compare(request, writer.folder, python, timeout, cancel)})
@@ -125,8 +125,7 @@ def capture_id(key: str, request: Request) -> str:
     The bundled kernels' place is their name: their captures have the same id wherever the tool is installed.
     """
     place = Path(request.kernel.path).name if request.kernel.bundled else request.kernel.path
-    recipe = {"env": dict(sorted(request.env.items()))} if request.env else {}
-    text = json.dumps([key, place, request.kernel.function, recipe], sort_keys=True)
+    text = json.dumps([key, place, request.kernel.function, recipe.of_request(request)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 

@@ -81,7 +81,8 @@ class Request:
 
     `signature` is the text of --signature or None (then the kernel's spec, then what can be inferred);
     `constants` are --set values and `options` backend options, both as the text that was typed;
-    `config` is the index of an autotune configuration; `env` what --env sets in the child.
+    `config` is the index of an autotune configuration; `env` what --env sets in the child. `skip` names the passes that
+    are left out, `stop_after` the last step that is run; see `pass_reference` for both.
     """
 
     kernel: KernelRef
@@ -93,6 +94,8 @@ class Request:
     env: Mapping[str, str] = field(default_factory=dict)
     llvm_passes: bool = False
     verify: bool = False
+    skip: tuple[str, ...] = ()
+    stop_after: str | None = None
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ class PassRecord:
     the IR after the step and is None where the step changed nothing or what it left was not seen. `before` holds the
     IR before it, for nested passes alone: elsewhere it is what the step before left. `scope` names the operation that
     a nested pass ran on, "" for the whole module. `ops_before` and `ops_after` count operations. `method` is
-    "intercepted" or "dumped".
+    "intercepted" or "dumped", or "skipped" of a pass that was left out.
     """
 
     step: str

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from tritonscope import api, bundled_kernels, ceilings, device_state, errors
+from tritonscope import api, bundled_kernels, ceilings, device_state, errors, recipe
 from tritonscope.calls import CallArgument, Tensor
 from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
@@ -125,7 +125,7 @@ def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
     Raises UsageError where it has no binary, or neither spec nor call.
     """
     if "cubin" not in (stages := {stage.stage for stage in capture.stages}) and "hsaco" not in stages:
-        raise errors.UsageError(f"{capture.capture} has no binary to run (it {capture.status}); compile it again")
+        raise errors.UsageError(f"{capture.capture} has no binary to run ({_why_none(capture)}); compile it again")
     kernel = kernel_of(capture)
     alone = Case({}, capture)
     if asked.call is not None:
@@ -141,6 +141,10 @@ def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
         call = _guessed_call(capture)
         return [Unit(kernel, alone, (alone,), call=call, has_reference=False, notes=(_GUESSED,))]
     return units
+
+
+def _why_none(capture: Capture) -> str:
+    return recipe.words(capture.request) or f"it {capture.status}"
 
 
 def _guessed_call(capture: Capture) -> tuple[CallArgument, ...]:

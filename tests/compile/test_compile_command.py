@@ -43,9 +43,9 @@ def test_the_main_job_prints_what_is_worth_reading(tmp_path):
 
 def test_json_has_the_documented_keys(tmp_path):
     (line,) = compiled("matmul", "-t", "sm_90", cwd=tmp_path)
-    asked = {"constants", "options", "config"}
+    asked = {"constants", "options", "config", "skip", "stop_after"}
     assert set(line) == {"capture", "path", "kernel", "target", "key", "status", "seconds", "failure"} | asked
-    assert [line[name] for name in sorted(asked)] == [None, {}, {}]
+    assert [line[name] for name in sorted(asked)] == [None, {}, {}, [], None]
     assert line["status"] == "ok"
     assert line["failure"] is None
     assert Path(line["path"]).is_absolute()

@@ -77,6 +77,7 @@ def test_ls(run: Run, capture: MakeCapture, dumps: Path) -> None:
         "status": "ok",
         "triton_version": "3.9.0",
         "stages": ["source", "ttir", "ttgir", "llir", "ptx", "cubin"],
+        "recipe": None,
     }
     code, out, err = run("ls", "--dumps", str(dumps))
     assert (code, err) == (0, "")

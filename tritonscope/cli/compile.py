@@ -15,6 +15,7 @@ from tritonscope.cli import failure_text, terminal
 from tritonscope.engine.client import Cancel
 from tritonscope.errors import ExitCode, TritonscopeError, UsageError
 from tritonscope.model import Capture, KernelRef, Request, Target, to_json
+from tritonscope.pass_reference import PassReference
 from tritonscope.signature import parse_signature
 from tritonscope.store import layout
 
@@ -31,6 +32,14 @@ examples:
   tritonscope compile attention --set CAUSAL=True,False --target sm_100 --llvm-passes
   tritonscope compile my_kernels.py:softmax --signature "x=*fp16:16, y=*fp16:16, n=i32, BLOCK=1024"
   tritonscope compile my_kernels.py:softmax --python ~/project/.venv
+  tritonscope compile matmul --skip-pass tritongpu-coalesce
+  tritonscope compile matmul --stop-after tritongpu-remove-layout-conversions#2
+
+a pass left out:
+  --skip-pass keeps it in the list, marked as skipped, with its number; the capture is one of its own, beside the full
+  one, and 'diff' compares the two. Passes are named as 'passes' lists them. Those inside another pass cannot be left
+  out and do not count for NAME#2; steps that are no passes cannot either. What --stop-after ends is "ok", and has no
+  binary.
 
 a signature:
   the syntax of Triton's own ahead-of-time compiler, by position or by name: *fp16:16 is a pointer whose address is a
@@ -39,7 +48,7 @@ a signature:
   what annotations, defaults and autotune configurations tell; what is still unknown is printed as a line to edit.
 
 --json: one object a line, as each capture ends:
-  {capture, path, kernel, target, key, status, seconds, constants, options, config,
+  {capture, path, kernel, target, key, status, seconds, constants, options, config, skip, stop_after,
    failure: null | {stage, pass, inner, step, message, file, line}}
   constants and options are what --set and the options asked for, config the index that --config did, or null;
   status is "ok", "failed" (the compiler said no), "crashed", "timeout" or "interrupted".
@@ -90,6 +99,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="any other option of the backend")
     parser.add_argument("--env", action="append", default=[], metavar="K=V", help="a variable for the compiler to see")
     parser.add_argument("--config", metavar="N|all", help="which autotune configuration, from 0 (default: the first)")
+    parser.add_argument(
+        "--skip-pass",
+        action="append",
+        default=[],
+        metavar="P,..",
+        help="leave a pass out: every run of NAME, NAME#2 or a step; repeatable",
+    )
+    parser.add_argument("--stop-after", metavar="P", help="end after the first run of NAME, after NAME#2, or a step")
     parser.add_argument("--llvm-passes", action="store_true", help="keep what every LLVM pass did, too")
     parser.add_argument("--verify", action="store_true", help="compare each artefact with an unpatched compile's")
     terminal.add_timeout_option(parser, "a compilation")
@@ -182,7 +199,7 @@ def print_line(capture: Capture) -> None:
     """One line of --json."""
     fields = to_json(capture)
     line = {name: fields[name] for name in ("capture", "path", "kernel", "target", "key", "status", "seconds")}
-    line |= {name: fields["request"].get(name) for name in ("constants", "options", "config")}
+    line |= {name: fields["request"].get(name) for name in ("constants", "options", "config", "skip", "stop_after")}
     failure = fields["failure"] and {
         name: fields["failure"][name] for name in ("stage", "pass", "inner", "step", "message", "file", "line")
     }
@@ -203,6 +220,7 @@ def plan(args: argparse.Namespace, python: str) -> list[Job]:
         if (text := getattr(args, name)) is not None:
             options[name] = variants.split(text)
         variants.check_numbers(f"--{name.replace('_', '-')}", options.get(name, ()))
+    skip, stop_after = passes_left_out(args)
     constants = variants.product(variants.assignments("--set", args.set))
     environments = variants.product(variants.assignments("--env", args.env))
     jobs = []
@@ -222,9 +240,21 @@ def plan(args: argparse.Namespace, python: str) -> list[Job]:
                                 env=env,
                                 llvm_passes=args.llvm_passes,
                                 verify=args.verify,
+                                skip=skip,
+                                stop_after=stop_after,
                             )
                             jobs.append(request)
     return [Job(request, variant) for request, variant in zip(jobs, settings_apart(jobs), strict=True)]
+
+
+def passes_left_out(args: argparse.Namespace) -> tuple[tuple[str, ...], str | None]:
+    """What --skip-pass and --stop-after name, each as it was written; raises UsageError."""
+    skip = tuple(dict.fromkeys(text for given in args.skip_pass for text in variants.split(given)))
+    for text in (*skip, *([] if args.stop_after is None else [args.stop_after])):
+        PassReference.parse(text)
+    if args.verify and (skip or args.stop_after is not None):
+        raise UsageError("--verify compares with an unpatched compile, which leaves no pass out; leave --verify out")
+    return skip, args.stop_after
 
 
 def default_target() -> Target:

@@ -486,7 +486,7 @@ def _print_table(left: Capture, right: Capture, rows: Iterable[Any], first: Any)
             row.left.step if row.left else "",
             row.right.step if row.right else "",
             Text(terminal.escape(row.pass_name or ""), style="" if row.pass_name else "bold"),
-            _verdict(row),
+            _verdict(row) + _skipped(row),
         )
     console.print(table)
     if skipped:
@@ -512,6 +512,12 @@ def _verdict(row: Any) -> str:
         "only_left": "only in ---",
         "only_right": "only in +++",
     }[row.verdict]
+
+
+def _skipped(row: Any) -> str:
+    """Where the pass of a row was left out."""
+    sides = (("---", row.left), ("+++", row.right))
+    return "".join(f", skipped in {sign}" for sign, record in sides if record and record.method == "skipped")
 
 
 def _count(text: str) -> int:

@@ -5,7 +5,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from tritonscope import cachekey, gpu, interpreter, kernel_reference, keydiff, variants
+from tritonscope import cachekey, gpu, interpreter, kernel_reference, keydiff, recipe, variants
 from tritonscope.api import specialize
 from tritonscope.calls import parse_call
 from tritonscope.cli import terminal
@@ -161,6 +161,8 @@ def _specialization(attribute: str) -> str:
 def _two(left: Capture, right: Capture, args: argparse.Namespace) -> int:
     differences = keydiff.compare(left.components, right.components)
     summary = keydiff.summarise(differences)
+    if apart := _recipes_apart(left, right):
+        summary = f"{summary.removesuffix('.')}; {apart}."
     same = left.key == right.key
     if args.json:
         value = {"left": left.capture, "right": right.capture, "same": same, "summary": summary}
@@ -174,6 +176,14 @@ def _two(left: Capture, right: Capture, args: argparse.Namespace) -> int:
             console.print()
             _print_difference(difference, left, right, console)
     return ExitCode.DIFFERS if args.exit_code and not same else ExitCode.DONE
+
+
+def _recipes_apart(left: Capture, right: Capture) -> str:
+    """What sets the two captures apart beside their keys: the passes that were left out."""
+    a, b = (recipe.words(capture.request) for capture in (left, right))
+    if a == b:
+        return ""
+    return f"the second capture is {b or 'a whole compile'}, the first {a or 'a whole compile'}"
 
 
 def _as_json(difference: keydiff.Difference) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tritonscope import recipe
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.model import Capture
@@ -21,7 +22,8 @@ _EPILOG = """examples:
 status: ok, failed (the compiler said no), crashed, timeout, interrupted, running.
 What cannot be read is named on standard error; the exit code is 2 only if nothing could.
 
-JSON: an array of {capture, path, kernel, target, key, status, created, triton_version, stages: [name, ..]}"""
+JSON: an array of {capture, path, kernel, target, key, status, created, triton_version, stages: [name, ..], recipe};
+recipe says what sets a capture apart from the plain one, such as "without tritongpu-coalesce"; null of that one."""
 
 
 #: How a status looks; the word itself always says it too.
@@ -45,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"there is no folder {dumps}; name the one that holds the captures with --dumps")
     captures, unreadable = reader.list_captures(dumps)
     if args.json:
-        terminal.print_json([summary(capture) | {"stages": _stages(capture)} for capture in captures])
+        terminal.print_json([_as_json(capture) for capture in captures])
     elif captures:
         _print_table(captures, terminal.console())
     for problem in unreadable:
@@ -69,6 +71,10 @@ def summary(capture: Capture) -> dict[str, Any]:
     }
 
 
+def _as_json(capture: Capture) -> dict[str, Any]:
+    return summary(capture) | {"stages": _stages(capture), "recipe": recipe.words(capture.request) or None}
+
+
 def _stages(capture: Capture) -> list[str]:
     return [stage.stage for stage in capture.stages]
 
@@ -83,6 +89,9 @@ def _print_table(captures: list[Capture], console: "Console") -> None:
     table.add_column("triton", no_wrap=True)
     table.add_column("made", no_wrap=True)
     table.add_column("passes", justify="right", no_wrap=True)
+    recipes = any(recipe.words(capture.request) for capture in captures)
+    if recipes:
+        table.add_column("", overflow="fold")
     if console.width >= _WIDE:
         table.add_column("stages", overflow="ellipsis", no_wrap=True)
     for capture in captures:
@@ -92,6 +101,7 @@ def _print_table(captures: list[Capture], console: "Console") -> None:
             Text(terminal.escape(capture.versions.get("triton", "?"))),
             Text(terminal.escape(when(capture.created))),
             Text(str(len(capture.passes))),
+            *([Text(terminal.escape(recipe.words(capture.request)))] if recipes else []),
             Text(terminal.escape(" ".join(_stages(capture)))),
         ]
         table.add_row(*cells[: len(table.columns)])

@@ -17,15 +17,18 @@ _EPILOG = """examples:
   tritonscope passes matmul/sm_90 --sort time | head
 
 Nested passes are indented below the pass that ran them. "changed", or "*" where there is no room for it, marks a pass
-after which the IR, without its locations, was another; ops are the operations before and after it.
+after which the IR, without its locations, was another; "skipped" one that was left out; ops are the operations before
+and after it.
 
 JSON: an array of {step, stage, name, options, ms, changed, ops_before, ops_after, file, method, before, scope};
-method is "intercepted", or "dumped" where only the compiler's own dump showed the pass and there is no time;
+method is "intercepted", "skipped" of a pass that was left out, or "dumped" where only the compiler's own dump showed
+the pass and there is no time;
 file, relative to the capture, holds the IR after the pass where that changed."""
 
 _COLUMNS = ("step", "stage", "pass", "", "ms", "ops", "options")
 _CHANGED = "changed"
 _CHANGED_NARROW = "*"
+_SKIPPED = "skipped"
 _GAP = 2
 _WIDE = 120
 _LEAST_OPTIONS = 12
@@ -85,7 +88,7 @@ def _print_table(records: list[PassRecord], console: "Console", nest: bool) -> N
             Text(step),
             Text(stage),
             Text(name, style="" if record.changed else "dim"),
-            Text(mark if changed else ""),
+            Text(mark if changed == _CHANGED else changed),
             Text(ms),
             Text(ops),
             Text(options, style="dim"),
@@ -100,11 +103,17 @@ def _cells(record: PassRecord, nest: bool) -> tuple[str, ...]:
         record.step,
         terminal.escape(record.stage),
         indent + terminal.escape(record.name),
-        _CHANGED if record.changed else "",
+        _mark(record),
         "" if record.ms is None else f"{record.ms:.1f}",
         _operations(record),
         terminal.escape(record.options),
     )
+
+
+def _mark(record: PassRecord) -> str:
+    if record.method == "skipped":
+        return _SKIPPED
+    return _CHANGED if record.changed else ""
 
 
 def _operations(record: PassRecord) -> str:

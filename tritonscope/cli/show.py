@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tritonscope import recipe
 from tritonscope.cli import listing, terminal
 from tritonscope.errors import ExitCode
 from tritonscope.model import Capture, Failure, PassRecord, to_json
@@ -72,6 +73,8 @@ def _header(capture: Capture, console: "Console") -> None:
     line = Text(terminal.escape(capture.capture), style="bold")
     line.append("  ")
     line.append(capture.status, style=listing.STATUS_STYLES.get(capture.status, "bold"))
+    if made := recipe.words(capture.request):
+        line.append(terminal.escape(f"  {made}"))
     console.print(line)
     facts = [f"triton {capture.versions['triton']}" if "triton" in capture.versions else ""]
     facts.append(f"{listing.when(capture.created)} UTC")

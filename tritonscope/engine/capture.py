@@ -13,8 +13,9 @@ from tritonscope.engine import binary, frontend, triton_hash
 from tritonscope.engine.compile_only import compile_only_driver
 from tritonscope.engine.events import Events
 from tritonscope.engine.failures import front_end_failure
-from tritonscope.engine.pipeline import NESTING, Folder, PassFailed, Pipeline, Restart
-from tritonscope.errors import no_room
+from tritonscope.engine.pipeline import NESTING, Folder, PassFailed, Pipeline, Restart, Stopped
+from tritonscope.engine.selection import Selection
+from tritonscope.errors import UsageError, no_room
 from tritonscope.model import Request
 
 __all__ = ["Session"]
@@ -82,7 +83,20 @@ class Session:
         listen = NESTING
         dumping = os.environ.get("TRITONSCOPE_INTERCEPT") == "0"
         while True:
-            pipeline = Pipeline(self.folder, self.events, listen, llvm_passes=self.request.llvm_passes, dumping=dumping)
+            selection = Selection(self.request.skip, self.request.stop_after)
+            if dumping and not selection.is_all:
+                raise UsageError(
+                    "the passes of this backend cannot be run one by one here, so none can be left out; "
+                    "compile without --skip-pass and --stop-after"
+                )
+            pipeline = Pipeline(
+                self.folder,
+                self.events,
+                listen,
+                selection,
+                llvm_passes=self.request.llvm_passes,
+                dumping=dumping,
+            )
             try:
                 kernel = self.compile_with(pipeline)
             except Restart as restart:
@@ -91,6 +105,12 @@ class Session:
                 continue
             except PassFailed:
                 return
+            except Stopped as stopped:
+                selection.check()
+                self.events.send("note", text=f"Stopped after {stopped}, as was asked; nothing after it was run.")
+                return
+            except UsageError:
+                raise
             except Exception as error:
                 if full := no_room(error):
                     raise full from None  # no verdict on the kernel
@@ -100,6 +120,7 @@ class Session:
                 break
             dumping = True
             self.events.send("restart", reason="this backend's passes cannot be run one by one")
+        selection.check()
         if dumping:
             self.events.send("note", text="The passes are the compiler's own dump: no times, and none left out.")
         self.finish(kernel, pipeline)

@@ -23,11 +23,12 @@ from typing import Any
 
 from tritonscope.engine import native
 from tritonscope.engine.events import Events
+from tritonscope.engine.selection import Selection
 from tritonscope.engine.unchanged import Watch
 from tritonscope.errors import no_room
 from tritonscope.ir.timing import Timing, parse_timing
 
-__all__ = ["NESTING", "PassFailed", "Pipeline", "Restart"]
+__all__ = ["NESTING", "PassFailed", "Pipeline", "Restart", "Stopped"]
 
 #: Passes known to run others inside themselves. A hint that saves a second compile, not a list to keep complete.
 NESTING = frozenset(
@@ -75,6 +76,13 @@ class Restart(Exception):
         self.pass_name = pass_name
 
 
+class Stopped(Exception):
+    """The last step that was asked for has run."""
+
+    def __init__(self, step: int, name: str) -> None:
+        super().__init__(f"step {step}, {name}")
+
+
 @dataclass(frozen=True)
 class Folder:
     """The capture's folder, by descriptor: it stays the same folder however it is renamed."""
@@ -97,11 +105,19 @@ class Pipeline:
     """The steps of one compilation: numbers them, times them, writes what they leave, and tells the parent."""
 
     def __init__(
-        self, folder: Folder, events: Events, listen: frozenset[str], *, llvm_passes: bool, dumping: bool
+        self,
+        folder: Folder,
+        events: Events,
+        listen: frozenset[str],
+        selection: Selection,
+        *,
+        llvm_passes: bool,
+        dumping: bool,
     ) -> None:
         self.folder = folder
         self.events = events
         self.listen = listen
+        self.selection = selection
         self.llvm_passes = llvm_passes
         self.dumping = dumping
         self.passes = 0
@@ -138,6 +154,8 @@ class Pipeline:
     def step(self, name: str, options: str = "", call: Mapping[str, Any] | None = None) -> Iterator[dict[str, Any]]:
         """Announce a step, time it, and report it; the caller adds "raw" to what this yields."""
         number, self.steps = self.steps, self.steps + 1
+        if call is None:
+            self.selection.leaves_out(number, name, is_pass=False)
         printed = _printed()
         self.events.send(
             "pass_begin",
@@ -153,7 +171,7 @@ class Pipeline:
         start = time.perf_counter()
         try:
             yield report
-        except (Restart, PassFailed):
+        except (Restart, PassFailed, Stopped):
             raise
         except Exception as error:
             self.in_step = False
@@ -180,6 +198,12 @@ class Pipeline:
             printed=[printed, _printed()],
             **report,
         )
+        self.stop_where_asked(number, name)
+
+    def stop_where_asked(self, number: int, name: str) -> None:
+        """Raise Stopped where this step was to be the last."""
+        if self.selection.ends_after(number, name):
+            raise Stopped(number, name)
 
     # -- MLIR passes
 
@@ -200,6 +224,9 @@ class Pipeline:
         single = manager.native(manager.context)
         call.function(single, *call.args, **call.kwargs)
         name, options, depth = pass_name(single.get_pipeline_str(), call.name)
+        if self.selection.leaves_out(self.steps, name, is_pass=True):
+            self.skip(name, options)
+            return
         listening = name in self.listen
         if listening:
             with _environment(MLIR_ENABLE_DUMP="1"):
@@ -217,6 +244,12 @@ class Pipeline:
                 self.without_locations = True
             if not self.watch.unchanged(module):
                 report["raw"] = self.snapshot(report["number"], self.text_of(module), "mlir")
+
+    def skip(self, name: str, options: str) -> None:
+        """Say that a pass was left out; it keeps its number."""
+        number, self.steps = self.steps, self.steps + 1
+        self.events.send("skipped", step=str(number), stage=self.stage, name=name, options=options)
+        self.stop_where_asked(number, name)
 
     # -- steps that are no passes
 

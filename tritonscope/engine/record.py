@@ -153,6 +153,22 @@ class Recorder:
             self._append(child)
         self._log_noise(items)
 
+    def _take_skipped(self, event: dict[str, Any]) -> None:
+        self._append(
+            PassRecord(
+                step=event["step"],
+                stage=event["stage"],
+                name=event["name"],
+                options=event["options"],
+                ms=None,
+                changed=False,
+                ops_before=self._ops,
+                ops_after=self._ops,
+                file=None,
+                method="skipped",
+            )
+        )
+
     def _take_dumped(self, event: dict[str, Any]) -> None:
         """The passes of a stage as the compiler printed them: the module before each, so the next says what it left.
 

@@ -71,7 +71,8 @@ def _remove_private_folder() -> None:
 def request_from_json(data: Mapping[str, Any]) -> Request:
     """The request as the parent sent it."""
     fields = dict(data)
-    return Request(**{**fields, "kernel": KernelRef(**fields["kernel"]), "target": Target(**fields["target"])})
+    kernel, target = KernelRef(**fields["kernel"]), Target(**fields["target"])
+    return Request(**{**fields, "kernel": kernel, "target": target, "skip": tuple(fields["skip"])})
 
 
 # -- actions

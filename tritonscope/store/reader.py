@@ -9,6 +9,7 @@ from pathlib import Path
 from tritonscope.errors import CaptureNotFound, CaptureUnreadable, UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.model import Capture, PassRecord, Stage
+from tritonscope.pass_reference import near, plain
 from tritonscope.store import decode, files, journal, layout
 
 __all__ = [
@@ -175,18 +176,14 @@ def find_step(capture: Capture, text: str) -> PassRecord:
         return runs[int(run) - 1]
     if runs:
         raise UsageError(f"{runs[0].name} ran {len(runs)} times in {capture.capture}, so there is no {text!r}")
-    there = {_plain(record.name): record.name for record in capture.passes}
-    near = [plain for plain in there if name and _plain(name) in plain] or difflib.get_close_matches(
-        _plain(name), there
-    )
-    names = [there[plain] for plain in near[:_MOST_NAMED]]
+    names = near(name, (record.name for record in capture.passes))
     hint = f"did you mean {' or '.join(names)}?" if names else f"`tritonscope passes {_called(capture)}` lists them"
     raise UsageError(f"{capture.capture} has no pass {text!r}; {hint}")
 
 
 def runs_of(capture: Capture, name: str) -> list[PassRecord]:
     """Every run of the pass called `name`, in the order in which they ran."""
-    return [record for record in capture.passes if _plain(record.name) == _plain(name)]
+    return [record for record in capture.passes if plain(record.name) == plain(name)]
 
 
 def read_text(capture: Capture, file: str) -> str:
@@ -339,7 +336,3 @@ def _read_kept(capture: Capture, step: PassRecord, file: str | None, when: str) 
             f"`tritonscope show {_called(capture)}` lists the stages, which `tritonscope dump` writes to a file"
         )
     return read_text(capture, file)
-
-
-def _plain(name: str) -> str:
-    return name.replace("-", "").replace("_", "").lower()

@@ -60,7 +60,7 @@ def chosen(passes: Sequence[PassRecord], filter_: PassFilter, stats: Mapping[str
 class PassList(ScrollView, can_focus=True, inherit_bindings=False):
     """Steps of the pipeline: number, mark, name, time, operations, lines changed.
 
-    Marks: `*` changed, `~` renamed only, ` ` unchanged, `x` failed; `+` folds, `-` unfolds.
+    Marks: `*` changed, `~` renamed only, ` ` unchanged, `x` failed, `/` left out; `+` folds, `-` unfolds.
     """
 
     DEFAULT_CSS = """
@@ -214,6 +214,8 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
         failure = self.capture.failure if self.capture else None
         if failure is not None and failure.step == record.step:
             return "x"
+        if record.method == "skipped":
+            return "/"
         if not record.changed:
             return " "
         stat = self.stats.get(record.step)
