@@ -1,13 +1,18 @@
 """`tritonscope open`: the full-screen interface."""
 
 import argparse
+import gc
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tritonscope import bundled_kernels
 from tritonscope.cli import terminal
 from tritonscope.errors import CaptureNotFound, ExitCode, UsageError
 from tritonscope.model import Capture
 from tritonscope.store import layout, reader
+
+if TYPE_CHECKING:
+    from tritonscope.tui.app import ScopeApp
 
 _EPILOG = """\
 examples:
@@ -32,11 +37,17 @@ def run(args: argparse.Namespace) -> int:
     dumps, capture = _wanted(args)
     if not terminal.is_terminal():
         raise UsageError("the full-screen interface needs a terminal; `tritonscope show` and `passes` do without")
-    from tritonscope.tui.app import ScopeApp
-
-    app = ScopeApp(dumps, capture)
+    app = application(dumps, capture)
     app.run()
     return app.return_code or ExitCode.DONE
+
+
+def application(dumps: Path, capture: Capture | None) -> "ScopeApp":
+    """The full-screen interface, not yet running. Garbage is collected again from its first frame on."""
+    gc.disable()  # all that starting makes is kept: looking through it again and again takes a tenth of the time
+    from tritonscope.tui.app import ScopeApp
+
+    return ScopeApp(dumps, capture)
 
 
 def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:

@@ -1,6 +1,7 @@
 """The application: what the screens share, and what goes beyond one of them."""
 
 import asyncio
+import gc
 import os
 import shlex
 import signal
@@ -11,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.text import Text
 from textual.app import App, SystemCommand
@@ -21,19 +22,17 @@ from textual.screen import Screen
 
 from tritonscope import bundled_kernels
 from tritonscope.errors import CaptureUnreadable, TritonscopeError
-from tritonscope.explain import explain_all
 from tritonscope.model import Capture, to_json
 from tritonscope.store import reader
-from tritonscope.tui import jobs, state, texts
-from tritonscope.tui.ast_view import AstScreen
+from tritonscope.tui import state, texts
 from tritonscope.tui.browse import BrowseScreen, Place
-from tritonscope.tui.compare import CompareScreen
-from tritonscope.tui.form import VariantForm
 from tritonscope.tui.ir_view import GROUNDS, IrView
 from tritonscope.tui.keys import keys_of
 from tritonscope.tui.overlay import Choice, Reading
 from tritonscope.tui.pass_list import PassList
-from tritonscope.tui.reports import explanation_text, failure_text, results_text
+
+if TYPE_CHECKING:
+    from tritonscope.tui.jobs import Job
 
 __all__ = ["ScopeApp"]
 
@@ -71,7 +70,7 @@ class ScopeApp(App[None]):
         self.dumps = dumps
         self.first = capture
         self.remembered = state.load()
-        self.running: list[jobs.Job] = []
+        self.running: list[Job] = []
         self._seen: object = None
         self._last_drawn = 0.0
 
@@ -91,6 +90,7 @@ class ScopeApp(App[None]):
         self.push_screen(BrowseScreen(capture, place))
         self._seen = self._signature()
         self.set_interval(_POLL_SECONDS, self._look_again)
+        self.call_after_refresh(gc.enable)
 
     def on_unmount(self) -> None:
         """Remember, and leave no child behind."""
@@ -209,6 +209,9 @@ class ScopeApp(App[None]):
 
     def explain(self, name: str) -> None:
         """What that is: an operation, a pass, a layout, an instruction."""
+        from tritonscope.explain import explain_all
+        from tritonscope.tui.reports import explanation_text
+
         found = explain_all(name)
         if not found:
             self.notify(f"there is nothing to say of {name.strip()[:60]!r}", severity="warning", markup=False)
@@ -229,6 +232,8 @@ class ScopeApp(App[None]):
         self.push_screen(Choice(f"compare {capture.capture} with", options), partial(self._compare, capture))
 
     def _compare(self, capture: Capture, path: str | None) -> None:
+        from tritonscope.tui.compare import CompareScreen
+
         if path is None:
             return
         try:
@@ -239,12 +244,16 @@ class ScopeApp(App[None]):
 
     def show_ast(self, capture: Capture | None) -> None:
         """The syntax tree beside the source."""
+        from tritonscope.tui.ast_view import AstScreen
+
         if capture is not None:
             self.push_screen(AstScreen(capture))
             self.call_after_refresh(self._apply_theme)
 
     def show_runs(self, capture: Capture | None) -> None:
         """What runs said: the newest in words, all as a table and a plot."""
+        from tritonscope.tui.reports import results_text
+
         found = texts.runs_of(capture) if capture is not None else []
         if not found:
             self.notify("this capture was not run yet; r runs it on this machine's GPU", severity="warning")
@@ -253,17 +262,24 @@ class ScopeApp(App[None]):
 
     def show_failure(self, capture: Capture) -> None:
         """What the compiler said, where, and what to do with it."""
+        from tritonscope.tui.reports import failure_text
+
         self.push_screen(Reading(f"why {capture.capture} failed", failure_text(capture)))
 
     # -- work in children
 
     def compile_form(self, fields: Mapping[str, str]) -> None:
         """Ask what to compile, beginning with `fields`, and with what was asked last time for this kernel."""
+        from tritonscope.tui.form import VariantForm
+
         last = self.remembered.forms.get(fields.get("kernel", ""), {})
         given = {name: value for name, value in fields.items() if value}
         self.push_screen(VariantForm({**last, **given}), self._compile)
 
     def _compile(self, fields: dict[str, str] | None) -> None:
+        from tritonscope.tui import jobs
+        from tritonscope.tui.form import VariantForm
+
         if fields is None:
             return
         self.remembered = replace(
@@ -281,6 +297,8 @@ class ScopeApp(App[None]):
 
     def run_capture(self, capture: Capture | None) -> None:
         """On the GPU, with the spec of its kernel."""
+        from tritonscope.tui import jobs
+
         if capture is None or capture.status != "ok":
             self.notify("only a capture that compiled can run", severity="warning")
             return
@@ -294,7 +312,7 @@ class ScopeApp(App[None]):
         for job in self.running:
             job.cancel.cancel()
 
-    def _job_changed(self, job: jobs.Job) -> None:
+    def _job_changed(self, job: "Job") -> None:
         """Called in the job's thread, many times a second."""
         now = time.monotonic()
         if not job.done and now - self._last_drawn < _DRAW_SECONDS:
@@ -303,7 +321,7 @@ class ScopeApp(App[None]):
         with suppress(RuntimeError):  # the application is closing
             self.call_from_thread(self._draw_job, job)
 
-    def _draw_job(self, job: jobs.Job) -> None:
+    def _draw_job(self, job: "Job") -> None:
         browse = next((screen for screen in self.screen_stack if isinstance(screen, BrowseScreen)), None)
         if job.done and job in self.running:
             self.running.remove(job)
@@ -312,7 +330,9 @@ class ScopeApp(App[None]):
             browse.follow(job.folder)
         self._say_busy()
 
-    def _finished(self, job: jobs.Job, browse: BrowseScreen | None) -> None:
+    def _finished(self, job: "Job", browse: BrowseScreen | None) -> None:
+        from tritonscope.tui.reports import results_text
+
         if job.error:
             self.notify(job.error, severity="error", timeout=12, markup=False)
         elif job.capture is not None:

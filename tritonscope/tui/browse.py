@@ -18,7 +18,6 @@ from textual.widgets import Static
 from tritonscope import bundled_kernels
 from tritonscope.errors import TritonscopeError
 from tritonscope.ir.kinds import kind_of
-from tritonscope.ir.summary import summarise
 from tritonscope.model import Capture, PassRecord
 from tritonscope.store import reader
 from tritonscope.tui import texts
@@ -26,11 +25,10 @@ from tritonscope.tui.captures import CaptureTree, settings_of
 from tritonscope.tui.document import Document, follow, next_match
 from tritonscope.tui.host import Host
 from tritonscope.tui.ir_view import IrView
-from tritonscope.tui.jobs import fields_of
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.pass_list import PassList
 from tritonscope.tui.prompt import Prompt
-from tritonscope.tui.rows import Rows, SideBySide, TextRows, UnifiedRows
+from tritonscope.tui.rows import Rows, TextRows
 from tritonscope.tui.session import Session
 from tritonscope.tui.stage_strip import StageStrip, stages_of
 
@@ -171,10 +169,10 @@ class BrowseScreen(Screen[None]):
     def on_mount(self) -> None:
         """Show what was asked for."""
         self.passes.apply(replace(self.passes.filter, changed_only=self.host.remembered.changed_only))
-        self.refresh_captures()
         if self.session is not None:
             self.open(self.session.capture, self.place)
         self.view.focus()
+        self.call_after_refresh(self.refresh_captures)  # the IR first
 
     def on_resize(self) -> None:
         """As many panes as there is room for."""
@@ -217,7 +215,7 @@ class BrowseScreen(Screen[None]):
         if not (place.stage or place.step):
             place = _first_place(capture)
         self.go(place, remember=False)
-        self.find_stats()
+        self.call_after_refresh(self.find_stats)
 
     def follow(self, folder: str) -> None:
         """A capture is being written in `folder`: show it as it grows, where it is new to the reader."""
@@ -266,7 +264,7 @@ class BrowseScreen(Screen[None]):
             if not record.changed or record.file is None or self.session is not session:
                 continue
             try:
-                stat = session.diff(record).stat
+                stat = session.stat(record)
             except TritonscopeError:
                 continue
             self.app.call_from_thread(self._add_stat, session, record.step, stat)
@@ -313,6 +311,9 @@ class BrowseScreen(Screen[None]):
         if not place.diff:
             document = session.after(record, self.toggles.locations)
             return TextRows(document), document, ""
+        from tritonscope.ir.summary import summarise
+        from tritonscope.tui.diff_rows import SideBySide, UnifiedRows
+
         found = session.diff(record)
         kind = session.after(record).kind
         layout = SideBySide if self.toggles.side_by_side else UnifiedRows
@@ -746,6 +747,8 @@ class BrowseScreen(Screen[None]):
 
     def action_variant(self) -> None:
         """Compile a variant of this kernel."""
+        from tritonscope.tui.jobs import fields_of
+
         self.host.compile_form(fields_of(self.capture) if self.capture else {})
 
     def action_run(self) -> None:

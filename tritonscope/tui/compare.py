@@ -17,9 +17,10 @@ from tritonscope.errors import TritonscopeError
 from tritonscope.model import Capture
 from tritonscope.printable import escape
 from tritonscope.tui import texts
+from tritonscope.tui.diff_rows import SideBySide, UnifiedRows
 from tritonscope.tui.document import Document
 from tritonscope.tui.ir_view import IrView
-from tritonscope.tui.rows import Rows, SideBySide, TextRows, UnifiedRows
+from tritonscope.tui.rows import Rows, TextRows
 from tritonscope.tui.session import Session
 
 __all__ = ["CompareScreen"]

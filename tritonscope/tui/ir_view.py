@@ -260,10 +260,9 @@ def _styled(text: str, styles: list[tuple[int, int, Style]], ground: Style) -> l
     """`text` cut where a style begins or ends; later styles lie over earlier ones."""
     edges = sorted({0, len(text), *(edge for start, end, _ in styles for edge in (start, end) if edge <= len(text))})
     segments = []
-    active = sorted(enumerate(styles), key=lambda item: item[1][0])
     for start, end in pairwise(edges):
         style = ground
-        for _, (first, last, each) in sorted(active, key=lambda item: item[0]):
+        for first, last, each in styles:
             if first <= start and end <= last:
                 style += each
         segments.append(Segment(escape(text[start:end]).replace("\t", "    "), style))

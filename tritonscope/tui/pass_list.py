@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
@@ -13,10 +14,12 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tritonscope.ir.diff import Stat
 from tritonscope.model import Capture, PassRecord
 from tritonscope.printable import escape
 from tritonscope.tui.ir_view import GROUNDS
+
+if TYPE_CHECKING:
+    from tritonscope.ir.diff import Stat
 
 __all__ = ["PassFilter", "PassList", "chosen"]
 
@@ -40,7 +43,7 @@ class PassFilter:
         return ", ".join(filter(None, parts))
 
 
-def chosen(passes: Sequence[PassRecord], filter_: PassFilter, stats: Mapping[str, Stat]) -> list[PassRecord]:
+def chosen(passes: Sequence[PassRecord], filter_: PassFilter, stats: Mapping[str, "Stat"]) -> list[PassRecord]:
     """The passes that `filter_` lets through, in its order. What is searched for is shown wherever it is nested."""
     found = [
         record
@@ -126,7 +129,7 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
         """The pass under the cursor."""
         return self.records[self.cursor] if self.cursor < len(self.records) else None
 
-    def add_stat(self, step: str, stat: Stat) -> None:
+    def add_stat(self, step: str, stat: "Stat") -> None:
         """A pass's diff is known."""
         self.stats[step] = stat
         self.refresh()

@@ -3,22 +3,25 @@
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tritonscope.errors import TritonscopeError
-from tritonscope.ir import diff as ir_diff
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord
 from tritonscope.store import reader
 from tritonscope.tui.document import Document
 
+if TYPE_CHECKING:
+    from tritonscope.ir.diff import Diff, Stat
+
 __all__ = ["Session"]
 
 _Kept = TypeVar("_Kept")
 
-# Characters of text that are kept: a handful of the largest snapshots, or all the small ones.
-_MOST_CHARACTERS = 24_000_000
+# What is kept, in characters of texts and lines of diffs: a handful of the largest, or all the small ones.
+_MOST_CHARACTERS = 12_000_000
+_MOST_DIFF_LINES = 50_000
 _LARGEST_DIFF = 12_000_000
 
 
@@ -28,7 +31,7 @@ class Session:
     def __init__(self, capture: Capture) -> None:
         self.capture = capture
         self._texts: OrderedDict[Hashable, Document] = OrderedDict()
-        self._diffs: OrderedDict[Hashable, ir_diff.Diff] = OrderedDict()
+        self._diffs: OrderedDict[Hashable, Diff] = OrderedDict()
         self._lock = Lock()
 
     # -- texts
@@ -69,26 +72,43 @@ class Session:
 
     # -- diffs
 
-    def diff(self, step: PassRecord) -> ir_diff.Diff:
+    def stat(self, step: PassRecord) -> "Stat":
+        """The numbers of `diff` alone, which is not kept: they are asked for of every pass in turn."""
+        from tritonscope.ir.diff import diff
+
+        with self._lock:
+            kept = self._diffs.get(("step", step.step))
+        if kept is not None:
+            return kept.stat
+        left, right = self.before(step), self.after(step)
+        _check_size(left, right)
+        return diff("\n".join(left.lines), "\n".join(right.lines), right.kind).stat
+
+    def diff(self, step: PassRecord) -> "Diff":
         """What a step changed, names aside; raises UsageError, also where the texts are too large to compare."""
         return self.compare(self.before(step), self.after(step), ("step", step.step))
 
-    def compare(self, left: Document, right: Document, key: Hashable) -> ir_diff.Diff:
+    def compare(self, left: Document, right: Document, key: Hashable) -> "Diff":
         """Two texts compared, and kept under `key`."""
+        from tritonscope.ir.diff import diff
+
         with self._lock:
             if key in self._diffs:
                 self._diffs.move_to_end(key)
                 return self._diffs[key]
-        if _size(left) + _size(right) > _LARGEST_DIFF:
-            raise TritonscopeError(
-                "these texts are too large to compare here; `tritonscope diff` takes its time for it"
-            )
-        found = ir_diff.diff("\n".join(left.lines), "\n".join(right.lines), right.kind)
+        _check_size(left, right)
+        found = diff("\n".join(left.lines), "\n".join(right.lines), right.kind)
         with self._lock:
             self._diffs[key] = found
-            if len(self._diffs) > 64:
-                self._diffs.popitem(last=False)
+            lines = sum(len(each.lines) for each in self._diffs.values())
+            while lines > _MOST_DIFF_LINES and len(self._diffs) > 1:
+                lines -= len(self._diffs.popitem(last=False)[1].lines)
         return found
+
+
+def _check_size(left: Document, right: Document) -> None:
+    if _size(left) + _size(right) > _LARGEST_DIFF:
+        raise TritonscopeError("these texts are too large to compare here; `tritonscope diff` takes its time for it")
 
 
 def _size(document: Document) -> int:

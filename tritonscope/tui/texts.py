@@ -3,16 +3,18 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from tritonscope.errors import CaptureUnreadable
-from tritonscope.ir.diff import Stat
-from tritonscope.ir.summary import Summary
 from tritonscope.model import Capture
 from tritonscope.printable import escape
 from tritonscope.store import files, layout
+
+if TYPE_CHECKING:
+    from tritonscope.ir.diff import Stat
+    from tritonscope.ir.summary import Summary
 
 __all__ = ["details", "header", "last_run", "runs_of", "stat_words", "summary_words"]
 
@@ -90,7 +92,7 @@ def last_run(capture: Capture) -> dict[str, Any] | None:
     return runs[-1] if runs else None
 
 
-def stat_words(stat: Stat) -> str:
+def stat_words(stat: "Stat") -> str:
     """A diff in numbers."""
     names = ("changed", "layout", "added", "removed", "moved")
     parts = [f"{getattr(stat, name)} {name}" for name in names if getattr(stat, name)]
@@ -99,7 +101,7 @@ def stat_words(stat: Stat) -> str:
     return ", ".join(parts) + (f"; {stat.renamed} only renamed" if stat.renamed else "")
 
 
-def summary_words(summary: Summary) -> str:
+def summary_words(summary: "Summary") -> str:
     """Operations gone and new, by kind."""
     parts = [f"-{count} {name}" for name, count in list(summary.gone.items())[:4]]
     parts += [f"+{count} {name}" for name, count in list(summary.new.items())[:4]]
