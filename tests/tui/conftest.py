@@ -38,6 +38,7 @@ def diffs_once(monkeypatch):
         return _DIFFS[key]
 
     monkeypatch.setattr(Session, "diff", diff)
+    monkeypatch.setattr(Session, "stat", lambda self, step: diff(self, step).stat)
 
 
 @pytest.fixture
