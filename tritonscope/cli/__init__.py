@@ -22,6 +22,7 @@ COMMANDS = {
     "grep": ("tritonscope.cli.grep", "search every stage and pass, and name the first where it appears"),
     "diff": ("tritonscope.cli.diff", "show what a pass changed, or in what two captures differ"),
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
+    "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
     "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from tritonscope.errors import CaptureUnreadable
 from tritonscope.model import Capture
+from tritonscope.occupancy import occupancy_of
 from tritonscope.printable import escape
 from tritonscope.store import files, layout
 
@@ -43,7 +44,7 @@ def header(capture: Capture | None, variant: str = "", busy: str = "") -> Text:
 
 
 def details(capture: Capture, run: Mapping[str, Any] | None) -> Text:
-    """Registers, spills, shared memory, the last run."""
+    """Registers, spills, shared memory, occupancy and what limits it, the last run."""
     text = Text(no_wrap=True, overflow="ellipsis")
     resources = capture.resources
     for name, label in (("registers", "registers"), ("spills", "spills"), ("shared", "shared"), ("stack", "stack")):
@@ -61,9 +62,9 @@ def details(capture: Capture, run: Mapping[str, Any] | None) -> Text:
         for name, each in (run.get("baselines") or {}).items():
             text.append(f" {100 * each['ratio']:.0f} % of {escape(str(name))}")
             break
-        occupancy = run.get("occupancy")
-        if occupancy:
-            text.append(f"  occupancy {occupancy['warps']}/{occupancy['of']} warps", style="dim")
+    if fits := occupancy_of(capture.target, resources):
+        limits = ", ".join(fits.limited_by)
+        text.append(f"  occupancy {fits.warps}/{fits.of} warps, by {limits}", style="dim")
     if not text.plain:
         text.append("no resources are known", style="dim")
     return text

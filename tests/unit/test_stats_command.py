@@ -1,0 +1,103 @@
+"""`tritonscope stats`: what it prints, compares and refuses."""
+
+import json
+
+import pytest
+
+from tritonscope.cli import main
+
+MATMUL = "matmul/sm_90-5f19578c9d"
+BLACKWELL = "attention/sm_100-7e65bfc5fd"
+AMD = "attention/gfx942-e7ea589484"
+
+
+def stats(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["stats", *arguments])
+    shown = capsys.readouterr()
+    return code, shown.out, shown.err
+
+
+def test_one_capture_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = stats(capsys, MATMUL)
+    assert code == 0
+    assert "1 block on a multiprocessor, 8 of 64 warps, limited by registers and shared memory" in out
+    assert "4 HGMMA.64x256x16.F32" in out
+    assert "32 of 16" in out
+    assert "1 loop does nothing but wait" in out
+
+
+def test_json_of_one_and_of_two(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = stats(capsys, MATMUL, "--json")
+    one = json.loads(out)
+    assert one["resources"]["registers"] == 154
+    assert one["code"]["sass"]["classes"]["tensor_core"] == 4
+    assert one["code"]["sass"]["widths"]["shared_store"] == {"16": 32}
+    assert one["occupancy"]["limited_by"] == ["registers", "shared_memory"]
+    assert one["failed"] == []
+    _, out, _ = stats(capsys, MATMUL, AMD, "--json")
+    two = json.loads(out)
+    assert two["left"] | {"failed": []} == one
+    assert two["right"]["occupancy"] is None
+    assert set(two["right"]["code"]) == {"amdgcn"}
+
+
+def test_lines_of_a_loop_are_those_of_dump(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = stats(capsys, MATMUL, "--json")
+    loops = json.loads(out)["code"]["sass"]["loops"]
+    main(["dump", MATMUL, "sass"])
+    lines = capsys.readouterr().out.split("\n")
+    for loop in loops:
+        assert f"{loop['label']}:" in lines[loop["first_line"] - 2]
+
+
+def test_two_captures_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = stats(capsys, MATMUL, BLACKWELL)
+    assert code == 0
+    rows = {line.rsplit(maxsplit=3)[0].strip(): line.split()[-3:] for line in out.split("\n") if line.count("  ") > 2}
+    assert rows["registers"] == ["154", "132", "-22"]
+    assert rows["spills"] == ["0", "0", "="]
+    assert rows["tensor core"] == ["4", "64", "+60"]
+
+
+@pytest.mark.parametrize(
+    ("condition", "fails"),
+    [
+        ("spills>0", False),
+        ("registers>150", True),
+        ("registers>200 or tensor_core<5", True),
+        ("shared_store_16 == 32 and shared_store_4 == 0", True),
+        ("HGMMA==4", True),
+        ("global_load_4>0", False),
+        ("occupancy<13", True),
+        ("/UTMALDG/ and not contains(HMMA.16816)", True),
+    ],
+)
+def test_conditions(capsys: pytest.CaptureFixture[str], condition: str, fails: bool) -> None:
+    code, out, err = stats(capsys, MATMUL, "--fail-if", condition, "--json")
+    assert code == int(fails)
+    assert json.loads(out)["failed"] == [condition] * fails
+    assert ("fails" in err) == fails
+
+
+def test_a_condition_on_a_change(capsys: pytest.CaptureFixture[str]) -> None:
+    assert stats(capsys, MATMUL, BLACKWELL, "--fail-if", "registers_change>0")[0] == 0
+    code, _, err = stats(capsys, BLACKWELL, MATMUL, "--fail-if", "registers_change>0")
+    assert code == 1
+    assert "registers_change is 22" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((MATMUL, "--fail-if", "spill>0"), "did you mean spills"),
+        ((MATMUL, "--fail-if", "registers_change>0"), "name the one to compare with first"),
+        ((AMD, "--fail-if", "occupancy<50"), "does not say its occupancy"),
+        ((MATMUL, "--fail-if", "registers>"), "is not understood"),
+    ],
+)
+def test_what_a_condition_cannot_be_is_an_error(
+    capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], said: str
+) -> None:
+    code, out, err = stats(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert said in err
