@@ -11,7 +11,9 @@ import pytest
 from tests.compile.conftest import ROOT
 from tritonscope import api
 from tritonscope.cli import main
+from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, KernelRef, Request, Target
+from tritonscope.store import reader
 
 LAUNCH = Path(__file__).with_name("launch_oracle.py")
 
@@ -65,3 +67,57 @@ def test_a_later_stage_can_be_edited_too(scale, tmp_path, capsys) -> None:
     usual = launched(tmp_path / "usual")
     assert (edited / "ttgir").read_bytes() == (usual / "ttgir").read_bytes()
     assert (edited / "cubin").read_bytes() != (usual / "cubin").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Capture:
+    """A capture of a kernel in a package, which imports what it calls from beside it."""
+    folder = tmp_path_factory.mktemp("project") / "mine"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    text = (ROOT / "tests" / "kernels" / "scale.py").read_text()
+    called = text[text.index("@triton.jit\ndef scaled") : text.index("@triton.jit\ndef scale(")]
+    (folder / "parts.py").write_text(f"import triton\nimport triton.language as tl\n\n\n{called}")
+    (folder / "kernels.py").write_text(text.replace(called, "from .parts import scaled\n\n\n"))
+    request = Request(KernelRef("scale", str(folder / "kernels.py"), "scale"), Target.parse("gfx942"))
+    dumps = tmp_path_factory.mktemp("dumps")
+    return api.capture(request, dumps, python=sys.executable, command=["test"], timeout=300)
+
+
+@pytest.mark.parametrize(("captured", "assembly"), [("scale", "ptx"), ("package", "amdgcn")])
+def test_the_script_compiles_the_same_kernel_with_triton_alone(request, tmp_path, capsys, captured, assembly) -> None:
+    capture = request.getfixturevalue(captured)
+    found = exported(capsys, capture.path, "script", "-o", str(tmp_path / "again.py"))
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    environment.pop("PYTHONPATH", None)
+    script = [sys.executable, "-S", "-c", _ALONE, found["path"]]
+    done = subprocess.run(script, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    *paths, verdict = done.stdout.splitlines()
+    assert verdict == "the key is the captured one"
+    made = {Path(path).suffix[1:]: Path(path) for path in paths}
+    for stage in ("ttir", "ttgir", "llir", assembly):
+        kind = {"ttir": "mlir", "ttgir": "mlir"}.get(stage, stage)
+        assert strip_debug(made[stage].read_text(), kind) == strip_debug(reader.stage_text(capture, stage), kind)
+
+
+#: Runs a script where no tritonscope is to be found, wherever this Python has it.
+_ALONE = f"""
+import runpy, sys
+sys.path += {[path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]!r}
+sys.modules["tritonscope"] = None
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def test_a_script_of_a_kernel_that_does_not_compile_fails_as_it_did(tmp_path, capsys) -> None:
+    kernel = KernelRef("shape_error", str(ROOT / "tests" / "kernels" / "broken.py"), "shape_error")
+    request = Request(kernel, Target.parse("sm_90"))
+    capture = api.capture(request, tmp_path, python=sys.executable, command=["test"], timeout=300)
+    assert capture.failure is not None
+    found = exported(capsys, capture.path, "script", "-o", str(tmp_path / "again.py"))
+    done = subprocess.run([sys.executable, found["path"]], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "incompatible dimensions at index 0: 64 and 128" in capture.failure.message
+    assert "incompatible dimensions at index 0: 64 and 128" in done.stderr

@@ -161,3 +161,21 @@ def test_timing_alone_is_unchecked(cwd):
     done = tritonscope("run", f"{WRONG}:right", "--time", cwd=cwd)
     assert done.returncode == 0, done.stderr
     assert "unchecked" in done.stdout
+
+
+def test_an_exported_script_runs_and_checks_without_us(cwd):
+    """Exported after a run, it runs at that size; and says so when what comes out is wrong."""
+    kernel = Path(__file__).resolve().parents[1] / "kernels" / "scale.py"
+    _, (result, *_) = run(f"{kernel}:scale", "--size", "n=777", cwd=cwd)
+    exported = tritonscope("export", result["capture"], "script", "-o", "again.py", cwd=cwd)
+    assert exported.returncode == 0, exported.stderr
+    ran = subprocess.run([sys.executable, "again.py", "--run"], cwd=cwd, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "ran the captured kernel" in ran.stdout
+    assert "'n': 777" in ran.stdout
+    assert "y: right" in ran.stdout
+    wrong = (cwd / "again.py").read_text().replace("return x * FACTOR", "return x * FACTOR + 0.5")
+    (cwd / "wrong.py").write_text(wrong)
+    ran = subprocess.run([sys.executable, "wrong.py", "--run"], cwd=cwd, capture_output=True, text=True)
+    assert ran.returncode == 1, ran.stderr
+    assert "y: WRONG" in ran.stdout

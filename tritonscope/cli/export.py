@@ -17,6 +17,7 @@ __all__ = ["add_arguments", "run"]
 _DESCRIPTION = """Hand a capture on.
 
   export CAPTURE            one archive for a bug report: the capture's folder as .tar.gz, with a README
+  export CAPTURE script     a Python script that compiles the kernel again, or runs and checks it, without tritonscope
   export CAPTURE override   a folder from which Triton takes one stage in place of its own: edit it, run your program"""
 
 _EPILOG = """examples:
@@ -31,12 +32,12 @@ A program that is run with the variables which `override` prints has Triton take
 compiled itself. It must make the very call that was captured, from the same source on the same lines. Triton's cache
 does not know of an edit: the variables give it a cache of its own, so that the edited kernel stays out of yours.
 
-JSON: {capture, form: "archive"|"override", path, bytes, files, environment}; files are those in a folder, relative to
-it; environment is what Triton is to be run with, {} for other forms.
+JSON: {capture, form: "archive"|"script"|"override", path, bytes, files, environment}; files are those in a
+folder, relative to it; environment is what Triton is to be run with, {} for other forms.
 
 exit codes: 0 done; 2 wrong usage, or what would be written is there already; 5 no room on the disk."""
 
-_SUFFIXES = {"archive": ".tar.gz", "override": ".override"}
+_SUFFIXES = {"archive": ".tar.gz", "script": ".py", "override": ".override"}
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _STAGE = "ttgir"
 
@@ -96,8 +97,14 @@ def _to_stdout(capture: Capture, args: argparse.Namespace) -> int:
 
 def _contents(capture: Capture, form: str) -> bytes:
     from tritonscope.export.archive import archive
+    from tritonscope.export.script import script
 
-    return {"archive": archive}[form](capture)
+    if form == "archive":
+        return archive(capture)
+    found = script(capture)
+    for note in found.notes:
+        terminal.say(f"note: {note}")
+    return found.text.encode()
 
 
 def _write_override(capture: Capture, folder: Path, args: argparse.Namespace) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from textual.screen import Screen
 from tritonscope import bundled_kernels
 from tritonscope.errors import CaptureUnreadable, TritonscopeError
 from tritonscope.model import Capture, to_json
-from tritonscope.store import reader
-from tritonscope.tui import state, texts
+from tritonscope.store import reader, results
+from tritonscope.tui import state
 from tritonscope.tui.browse import BrowseScreen, Place
 from tritonscope.tui.ir_view import GROUNDS, IrView
 from tritonscope.tui.keys import keys_of
@@ -254,7 +254,7 @@ class ScopeApp(App[None]):
         """What runs said: the newest in words, all as a table and a plot."""
         from tritonscope.tui.reports import results_text
 
-        found = texts.runs_of(capture) if capture is not None else []
+        found = results.runs_of(capture) if capture is not None else []
         if not found:
             self.notify("this capture was not run yet; r runs it on this machine's GPU", severity="warning")
             return

@@ -1,26 +1,23 @@
 """The lines around the views: header, details bar. Rich text, no textual."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from tritonscope.errors import CaptureUnreadable
 from tritonscope.model import Capture
 from tritonscope.occupancy import occupancy_of
 from tritonscope.printable import escape
-from tritonscope.store import files, layout
+from tritonscope.store import results
 
 if TYPE_CHECKING:
     from tritonscope.ir.diff import Stat
     from tritonscope.ir.summary import Summary
 
-__all__ = ["details", "header", "last_run", "runs_of", "stat_words", "summary_words"]
+__all__ = ["details", "header", "last_run", "stat_words", "summary_words"]
 
 _STATUS_STYLES = {"ok": "bold green", "failed": "bold red", "crashed": "bold red", "running": "bold yellow"}
-_LARGEST_RUNS = 64 << 20
 
 
 def header(capture: Capture | None, variant: str = "", busy: str = "") -> Text:
@@ -70,26 +67,9 @@ def details(capture: Capture, run: Mapping[str, Any] | None) -> Text:
     return text
 
 
-def runs_of(capture: Capture) -> list[dict[str, Any]]:
-    """The runs that the capture keeps, the oldest first; what is no run is left out."""
-    try:
-        data = files.read_bounded(Path(capture.path) / layout.RUNS, _LARGEST_RUNS)
-    except CaptureUnreadable:
-        return []
-    found = []
-    for line in data.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict) and isinstance(value.get("size", {}), dict):
-            found.append(value)
-    return found
-
-
 def last_run(capture: Capture) -> dict[str, Any] | None:
     """The newest run."""
-    runs = runs_of(capture)
+    runs = results.runs_of(capture)
     return runs[-1] if runs else None
 
 
