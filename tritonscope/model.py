@@ -97,6 +97,13 @@ class Request:
     skip: tuple[str, ...] = ()
     stop_after: str | None = None
 
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> "Request":
+        """The request that `to_json` wrote; what it does not know is left out, and what is absent is as by default."""
+        known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
+        kernel, target = KernelRef(**data["kernel"]), Target(**data["target"])
+        return cls(**{**known, "kernel": kernel, "target": target, "skip": tuple(known.get("skip", ()))})
+
 
 @dataclass(frozen=True)
 class Stage:

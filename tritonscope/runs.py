@@ -18,7 +18,7 @@ from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
 from tritonscope.store import layout, reader
 
-__all__ = ["Asked", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "run"]
+__all__ = ["Asked", "Case", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "run"]
 
 # Starting Python, PyTorch and the driver takes this long at worst; nobody hears from the child meanwhile.
 _START_SECONDS = 180.0
@@ -40,7 +40,7 @@ class Asked:
     """What holds for every run of a command.
 
     `sizes` as `--size` gives them; `seeds` that correctness is tried with, () to time alone; `timing` whether to time,
-    with that many `repetitions` (None: as many as are worth it); `constants`, `options` as typed; `config` the number
+    with that many `repetitions` (None: as many as are worth it) and whether beside the spec's `baselines`; `constants`, `options` as typed; `config` the number
     of one of the spec's configurations, "all", or None for the best; `timeout` seconds without a sign of life;
     `against` another capture whose results are right; `call` and `grid` in place of a spec; `cancel` ends it all.
     """
@@ -52,6 +52,7 @@ class Asked:
     seeds: tuple[int, ...] = (0, 1)
     timing: bool = True
     repetitions: int | None = None
+    baselines: bool = True
     constants: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, str] = field(default_factory=dict)
     config: int | str | None = None
@@ -317,8 +318,8 @@ class _Session:
             yield {**common, **binary, **against, "task": "check", "size": dict(case.size), "seeds": self.asked.seeds}
         if self.asked.timing:
             binary = self._files(unit.main.capture)
-            repetitions = {"repetitions": self.asked.repetitions}
-            yield {**common, **binary, **repetitions, "task": "time", "size": dict(unit.main.size)}
+            how = {"repetitions": self.asked.repetitions, "baselines": self.asked.baselines}
+            yield {**common, **binary, **how, "task": "time", "size": dict(unit.main.size)}
 
     def _files(self, capture: Capture) -> dict[str, Any]:
         """What launching `capture` takes, its binary and metadata as the files that Triton reads."""

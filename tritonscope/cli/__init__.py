@@ -24,6 +24,7 @@ COMMANDS = {
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
+    "ablate": ("tritonscope.cli.ablate", "leave out one pass at a time, and say what each one buys"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
     "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),
     "open": ("tritonscope.cli.open", "browse it all, full screen"),

@@ -12,6 +12,7 @@ from pathlib import Path
 from tritonscope import bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
 from tritonscope.calls import parse_call
 from tritonscope.cli import terminal
+from tritonscope.cli.status_line import StatusLine
 from tritonscope.engine.client import Cancel, head_start
 from tritonscope.errors import ExitCode, Missing, UsageError
 from tritonscope.model import Capture, KernelRef, RunResult, Target, to_json
@@ -96,7 +97,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run what was asked for; returns the exit code."""
     results = []
-    progress = _Progress(not args.json)
+    progress = StatusLine(not args.json)
     for result in _results(_asked(args), args, progress):
         progress.clear()
         results.append(result)
@@ -116,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     return ExitCode.DIFFERS if any(result.correct is False for result in results) else ExitCode.DONE
 
 
-def _results(asked: runs.Asked, args: argparse.Namespace, progress: "_Progress") -> Iterator[RunResult]:
+def _results(asked: runs.Asked, args: argparse.Namespace, progress: StatusLine) -> Iterator[RunResult]:
     if args.interpret:
         for kernel in _kernels(args):
             progress.show(f"interpreting {kernel.name}")
@@ -218,20 +219,3 @@ def _count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
-
-
-class _Progress:
-    """One line on standard error, where that is a terminal, that is gone when results come."""
-
-    def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted and sys.stderr.isatty()
-
-    def show(self, text: str) -> None:
-        """Say what goes on."""
-        if self._wanted:
-            print(f"\r\x1b[K{terminal.escape(text)[:100]}", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        """Take the line away."""
-        if self._wanted:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

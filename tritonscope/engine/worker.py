@@ -17,7 +17,7 @@ from typing import Any
 from tritonscope import errors
 from tritonscope.engine.events import Events
 from tritonscope.engine.protocol import PRIVATE_FOLDER
-from tritonscope.model import KernelRef, Request, Target
+from tritonscope.model import KernelRef, Request
 
 __all__ = ["main"]
 
@@ -68,13 +68,6 @@ def _remove_private_folder() -> None:
     shutil.rmtree(os.environ[PRIVATE_FOLDER], ignore_errors=True)
 
 
-def request_from_json(data: Mapping[str, Any]) -> Request:
-    """The request as the parent sent it."""
-    fields = dict(data)
-    kernel, target = KernelRef(**fields["kernel"]), Target(**fields["target"])
-    return Request(**{**fields, "kernel": kernel, "target": target, "skip": tuple(fields["skip"])})
-
-
 # -- actions
 
 
@@ -90,7 +83,7 @@ def _plain(message: Mapping[str, Any], events: Events) -> None:
 
     from tritonscope.engine.compile_only import compile_only_driver
 
-    request = request_from_json(message["request"])
+    request = Request.from_json(message["request"])
     built = loader.build(loader.load(request.kernel), request)
     start = time.perf_counter()
     with compile_only_driver(built.target):
@@ -112,7 +105,7 @@ def _capture(message: Mapping[str, Any], events: Events) -> None:
 
     from tritonscope.engine import cachekey
 
-    request = request_from_json(message["request"])
+    request = Request.from_json(message["request"])
     loaded = loader.load(request.kernel)
     built = loader.build(loaded, request)
     session = capture.Session(message["folder"], events, request, loaded, built)

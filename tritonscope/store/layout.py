@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from tritonscope.errors import UsageError
 
 __all__ = [
+    "ABLATIONS",
     "CAPTURE",
     "ENDED_EARLY",
     "FINISHED",
@@ -35,6 +36,7 @@ JOURNAL = "events.jsonl"
 LOG = "log.txt"
 PASSES = "passes"
 RUNS = "runs.jsonl"
+ABLATIONS = "ablate.jsonl"
 
 #: What the name of a folder that is still being written contains.
 RUNNING = ".running-"

@@ -78,7 +78,7 @@ class CaptureWriter:
     def publish(self, status: str, seconds: float) -> Path:
         """End the capture with `status` after `seconds` of wall time, and put it where readers look; gives its folder.
 
-        An older capture of the same id is replaced and its GPU runs are kept, except that an attempt which ended early
+        An older capture of the same id is replaced and what was measured of it is kept, except that an attempt which ended early
         goes beside one that the compiler finished. On a full disk the folder is put in place with as much as there was
         room for; Missing says so, unless `append` already did.
         """
@@ -129,20 +129,21 @@ class CaptureWriter:
                 final = parent / layout.final_name(self._target, id_, status)
             aside = parent / f".{final.name}{_OLD}{secrets.token_hex(3)}"
             if final.exists():
-                self._carry_runs(final)
+                for name in (layout.RUNS, layout.ABLATIONS):
+                    self._carry(final, name)
                 final.rename(aside)
             self.folder.rename(final)
             shutil.rmtree(aside, ignore_errors=True)
         return final
 
-    def _carry_runs(self, old: Path) -> None:
-        runs = self.folder / layout.RUNS
-        if not (old / layout.RUNS).is_file() or runs.exists():
+    def _carry(self, old: Path, name: str) -> None:
+        kept = self.folder / name
+        if not (old / name).is_file() or kept.exists():
             return
         try:
-            os.link(old / layout.RUNS, runs)
+            os.link(old / name, kept)
         except OSError:  # a file system without hard links
-            shutil.copyfile(old / layout.RUNS, runs)
+            shutil.copyfile(old / name, kept)
 
     def _remove_abandoned(self) -> None:
         """Remove what earlier attempts at this capture left behind when their owner was killed."""

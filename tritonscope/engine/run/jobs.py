@@ -349,7 +349,7 @@ def _time(
     contenders: dict[str, list[Callable[[], object]]] = {
         "kernel": [partial(launchable.launch, grid, each) for each in sets]
     }
-    for each in sets:
+    for each in sets if job["baselines"] else ():
         for name, call in spec.baselines(size, each).items():
             contenders.setdefault(name, []).append(call)
     times = timing.measure(contenders, job["repetitions"], lambda: events.send("alive"))

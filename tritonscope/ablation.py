@@ -1,0 +1,294 @@
+"""What each pass of a kernel's pipeline buys: it is compiled again without the pass, and what became of it is judged."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tritonscope import api, errors, runs
+from tritonscope.ir.kinds import kind_of
+from tritonscope.ir.locations import strip_debug
+from tritonscope.model import Capture, PassRecord, Request, RunResult
+from tritonscope.store import reader
+
+__all__ = ["OUTCOMES", "Ablated", "Plan", "Variant", "ablate", "optional_passes", "variants_of", "whole"]
+
+#: What leaving a pass out can come to, the most that it can buy first.
+OUTCOMES = ("baseline", "required", "wrong", "slower", "differs", "faster", "same")
+
+#: The share by which times have to differ, beside lying apart, for one to count as slower: clocks alone do less.
+_NOTICEABLE = 0.02
+
+#: What a compile takes of memory, a large kernel's included.
+_BYTES_OF_A_CHILD = 1 << 30
+
+_MACHINE_CODE = ("sass", "amdgcn", "ptx")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Passes to leave out together, as `--skip-pass` takes them, and the steps that they are in the whole compile."""
+
+    passes: tuple[str, ...]
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ablated:
+    """What one compile came to; `pass_` and `step` are None of the whole one, "A, B" where passes were left out together.
+
+    `outcome` is one of OUTCOMES: "required" where it did not compile, "wrong" where the result is or where there is
+    none, "differs" where other machine code was not run, "same" where times do not differ or, as `identical` says, the
+    machine code does not. `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the
+    whole compile's. `registers`, `spills` and `shared` are as in a capture's resources, `instructions` those of the
+    machine code's text.
+    """
+
+    pass_: str | None
+    step: str | None
+    outcome: str
+    ms: float | None = None
+    ratio: float | None = None
+    tflops: float | None = None
+    registers: int | None = None
+    spills: int | None = None
+    shared: int | None = None
+    instructions: int | None = None
+    identical: bool = False
+    detail: str | None = None
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What holds for all variants: the whole compile, and how it is run, None where nothing is.
+
+    `scratch` takes the captures of variants; `jobs` is how many compile at a time, None for what cores and memory
+    allow; `timeout` is of one compile.
+    """
+
+    baseline: Capture
+    unit: runs.Unit | None
+    asked: runs.Asked
+    scratch: Path
+    jobs: int | None = None
+    timeout: float | None = None
+
+
+# -- what to leave out
+
+
+def optional_passes(capture: Capture) -> list[PassRecord]:
+    """The passes of `capture` that can be left out, those that changed the IR first, else in order."""
+    outer = [record for record in capture.passes if "." not in record.step and _is_pass(record)]
+    return sorted(outer, key=lambda record: not record.changed)
+
+
+def _is_pass(record: PassRecord) -> bool:
+    """Steps that are no passes always count as changing the IR, and leave no MLIR."""
+    if record.method != "intercepted":
+        return False
+    return not record.changed or (record.file is not None and kind_of(record.file) == "mlir")
+
+
+def variants_of(capture: Capture, records: Sequence[PassRecord]) -> list[Variant]:
+    """A variant for each of `records`, without it; NAME#k where the name runs more than once."""
+    outer = [record for record in capture.passes if "." not in record.step]
+    found = []
+    for record in records:
+        runs_of_name = [each for each in outer if each.name == record.name]
+        number = f"#{runs_of_name.index(record) + 1}" if len(runs_of_name) > 1 else ""
+        found.append(Variant((f"{record.name}{number}",), (record.step,)))
+    return found
+
+
+# -- doing it
+
+
+def ablate(
+    plan: Plan, variants: Sequence[Variant], on_progress: Callable[[str], None] = lambda text: None
+) -> Iterator[Ablated]:
+    """What each variant comes to, each as soon as it is known, after the whole compile itself.
+
+    Variants whose machine code and metadata are those of another are run once. Raises UsageError for a pass that is not
+    there, and what `runs.run` raises; KeyboardInterrupt is passed on once the children are gone.
+    """
+    if plan.unit is None:
+        yield whole(plan.baseline)
+    whole_codes = _codes(plan.baseline)
+    groups: list[_Equals] = []
+    for number, (variant, capture) in enumerate(_compiled(plan, variants), 1):
+        on_progress(f"compiling: {number} of {len(variants)}")
+        judged = _judged_unrun(variant, capture, whole_codes)
+        if judged.outcome == "differs" and plan.unit is not None and not _joined(groups, variant, capture):
+            groups.append(_Equals(_codes(capture), capture, [variant]))
+            continue
+        shutil.rmtree(capture.path, ignore_errors=True)
+        if judged.outcome != "differs" or plan.unit is None:
+            yield judged
+    if plan.unit is not None:
+        yield from _run(plan, plan.unit, groups, on_progress)
+
+
+@dataclass(frozen=True)
+class _Equals:
+    """Variants that are one kernel to whoever launches it, and the capture of the first."""
+
+    codes: frozenset[bytes]
+    capture: Capture
+    variants: list[Variant]
+
+
+def _joined(groups: Sequence[_Equals], variant: Variant, capture: Capture) -> bool:
+    """Whether there was a group that `variant` belongs to, which it is in now."""
+    codes = _codes(capture)
+    group = next((each for each in groups if each.codes & codes), None)
+    if group is not None:
+        group.variants.append(variant)
+    return group is not None
+
+
+def whole(baseline: Capture, result: RunResult | None = None) -> Ablated:
+    """The row of the whole compile, with what running it gave."""
+    ms = result.ms["median"] if result and result.ms else None
+    return Ablated(
+        None, None, "baseline", ms, 1.0 if ms else None, result.tflops if result else None, **_static(baseline)
+    )
+
+
+def _compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant, Capture]]:
+    request = Request.from_json(plan.baseline.request)
+    command = list(plan.asked.command)
+
+    def compiled(variant: Variant) -> Capture:
+        return api.capture(
+            replace(request, skip=variant.passes, llvm_passes=False, verify=False),
+            plan.scratch,
+            python=plan.asked.python,
+            command=command,
+            timeout=plan.timeout,
+            cancel=plan.asked.cancel,
+        )
+
+    with ThreadPoolExecutor(plan.jobs or _workers(len(variants))) as pool:
+        futures = {pool.submit(compiled, variant): variant for variant in variants}
+        try:
+            for future in as_completed(futures):
+                capture = future.result()
+                if capture.status == "interrupted":
+                    raise KeyboardInterrupt
+                yield futures[future], capture
+        except BaseException:
+            plan.asked.cancel.cancel()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _workers(jobs: int) -> int:
+    """As many compiles at a time as there are cores, and memory for them."""
+    fit = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _BYTES_OF_A_CHILD
+    return max(1, min(os.cpu_count() or 1, jobs, fit))
+
+
+def _run(
+    plan: Plan,
+    unit: runs.Unit,
+    groups: Sequence[_Equals],
+    on_progress: Callable[[str], None],
+) -> Iterator[Ablated]:
+    """Run the whole compile, then one of each group of equals; one child, replaced where a kernel takes it down."""
+    units = [unit, *(_running(unit, group.capture) for group in groups)]
+    results = runs.run(units, plan.asked, lambda text: on_progress(f"{text}, {len(units)} to run"))
+    baseline = next(results)
+    if baseline.fault or baseline.correct is False or baseline.ms is None:
+        why = baseline.fault or next((check.detail for check in baseline.checks if not check.passed), "it has no time")
+        raise errors.UsageError(f"{plan.baseline.capture} itself does not run as it should: {why}; mend that first")
+    yield whole(plan.baseline, baseline)
+    for group, result in zip(groups, results, strict=True):
+        for variant in group.variants:
+            yield _judged_run(variant, group.capture, result, baseline)
+
+
+def _running(unit: runs.Unit, capture: Capture) -> runs.Unit:
+    case = runs.Case(unit.main.size, capture)
+    return replace(unit, main=case, checked=tuple(case for _ in unit.checked))
+
+
+# -- judging it
+
+
+def _judged_unrun(variant: Variant, capture: Capture, whole_codes: frozenset[bytes]) -> Ablated:
+    """The verdict that takes no run: "required", "same" or "differs"."""
+    if capture.status != "ok":
+        failure = capture.failure
+        said = failure.message if failure else f"the compile {capture.status}"
+        where = f"{failure.pass_}: " if failure and failure.pass_ else ""
+        return _row(variant, "required", detail=where + said.strip().partition("\n")[0])
+    identical = bool(_codes(capture) & whole_codes)
+    return _row(variant, "same" if identical else "differs", identical=identical, **_static(capture))
+
+
+def _judged_run(variant: Variant, capture: Capture, result: RunResult, baseline: RunResult) -> Ablated:
+    failed = next((f"{check.name}: {check.detail}" for check in result.checks if not check.passed), None)
+    if result.fault or failed:
+        return _row(variant, "wrong", detail=(result.fault or failed or "").partition("\n")[0], **_static(capture))
+    assert result.ms is not None
+    assert baseline.ms is not None
+    ratio = result.ms["median"] / baseline.ms["median"]
+    return _row(
+        variant,
+        _pace(result.ms, baseline.ms),
+        ms=result.ms["median"],
+        ratio=ratio,
+        tflops=result.tflops,
+        **_static(capture),
+    )
+
+
+def _pace(ms: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """Slower or faster where the medians are apart noticeably and the middle halves of the times do not meet."""
+    ratio = ms["median"] / baseline["median"]
+    if ratio > 1 + _NOTICEABLE and ms["q1"] > baseline["q3"]:
+        return "slower"
+    if ratio < 1 - _NOTICEABLE and ms["q3"] < baseline["q1"]:
+        return "faster"
+    return "same"
+
+
+def _row(variant: Variant, outcome: str, **fields: Any) -> Ablated:
+    return Ablated(", ".join(variant.passes), ", ".join(variant.steps), outcome, **fields)
+
+
+def _static(capture: Capture) -> dict[str, Any]:
+    numbers = {name: capture.resources.get(name) for name in ("registers", "spills", "shared")}
+    return {**numbers, "instructions": _instructions(capture)}
+
+
+def _instructions(capture: Capture) -> int | None:
+    """The instructions of the machine code's text: its lines that end in a semicolon, of AMD's those that are indented."""
+    stage = _code_stage(capture)
+    if stage is None:
+        return None
+    lines = strip_debug(reader.stage_text(capture, stage), stage).splitlines()
+    if stage == "amdgcn":
+        return sum(line.startswith("\t") and not line.lstrip().startswith((".", ";")) for line in lines)
+    return sum(line.rstrip().endswith(";") and not line.lstrip().startswith(".") for line in lines)
+
+
+def _codes(capture: Capture) -> frozenset[bytes]:
+    """What a launch of `capture` depends on, hashed: each form of its machine code without debug information, with the
+    metadata. One in common makes two captures the same: for some targets ptxas makes several binaries of one PTX, and
+    PTX without line information has other directives than PTX with.
+    """
+    metadata = repr(sorted(capture.metadata.items()))
+    there = [stage.stage for stage in capture.stages if stage.stage in _MACHINE_CODE]
+    texts = {stage: strip_debug(reader.stage_text(capture, stage), stage) for stage in there}
+    return frozenset(hashlib.sha256(f"{stage} {metadata} {text}".encode()).digest() for stage, text in texts.items())
+
+
+def _code_stage(capture: Capture) -> str | None:
+    there = {stage.stage for stage in capture.stages}
+    return next((stage for stage in _MACHINE_CODE if stage in there), None)
