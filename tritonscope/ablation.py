@@ -1,15 +1,17 @@
-"""What each pass of a kernel's pipeline buys: it is compiled again without the pass, and what became of it is judged."""
+"""What each pass of a kernel's pipeline buys: the kernel is compiled without it, and what comes of that is judged."""
 
 import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tritonscope import api, errors, runs
+from tritonscope.ir.instruction_mix import mix
+from tritonscope.ir.instructions import read_code
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord, Request, RunResult
@@ -39,13 +41,13 @@ class Variant:
 
 @dataclass(frozen=True)
 class Ablated:
-    """What one compile came to; `pass_` and `step` are None of the whole one, "A, B" where passes were left out together.
+    """What one compile came to; `pass_` and `step` are None of the whole one, "A, B" of several left out together.
 
     `outcome` is one of OUTCOMES: "required" where it did not compile, "wrong" where the result is or where there is
     none, "differs" where other machine code was not run, "same" where times do not differ or, as `identical` says, the
     machine code does not. `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the
-    whole compile's. `registers`, `spills` and `shared` are as in a capture's resources, `instructions` those of the
-    machine code's text.
+    whole compile's. `registers`, `spills` and `shared` are as in a capture's resources; `instructions` are those of the
+    machine code's text, `classes` the same by class, see `ir.instruction_classes`.
     """
 
     pass_: str | None
@@ -58,6 +60,7 @@ class Ablated:
     spills: int | None = None
     shared: int | None = None
     instructions: int | None = None
+    classes: Mapping[str, int] = field(default_factory=dict)
     identical: bool = False
     detail: str | None = None
 
@@ -264,18 +267,12 @@ def _row(variant: Variant, outcome: str, **fields: Any) -> Ablated:
 
 def _static(capture: Capture) -> dict[str, Any]:
     numbers = {name: capture.resources.get(name) for name in ("registers", "spills", "shared")}
-    return {**numbers, "instructions": _instructions(capture)}
-
-
-def _instructions(capture: Capture) -> int | None:
-    """The instructions of the machine code's text: its lines that end in a semicolon, of AMD's those that are indented."""
-    stage = _code_stage(capture)
+    stage = next((name for name in _MACHINE_CODE if any(each.stage == name for each in capture.stages)), None)
     if stage is None:
-        return None
-    lines = strip_debug(reader.stage_text(capture, stage), stage).splitlines()
-    if stage == "amdgcn":
-        return sum(line.startswith("\t") and not line.lstrip().startswith((".", ";")) for line in lines)
-    return sum(line.rstrip().endswith(";") and not line.lstrip().startswith(".") for line in lines)
+        return numbers
+    code = read_code(strip_debug(reader.stage_text(capture, stage), stage), stage)
+    found = mix(code.instructions, stage)
+    return {**numbers, "instructions": found.total, "classes": dict(found.classes)}
 
 
 def _codes(capture: Capture) -> frozenset[bytes]:
@@ -287,8 +284,3 @@ def _codes(capture: Capture) -> frozenset[bytes]:
     there = [stage.stage for stage in capture.stages if stage.stage in _MACHINE_CODE]
     texts = {stage: strip_debug(reader.stage_text(capture, stage), stage) for stage in there}
     return frozenset(hashlib.sha256(f"{stage} {metadata} {text}".encode()).digest() for stage, text in texts.items())
-
-
-def _code_stage(capture: Capture) -> str | None:
-    there = {stage.stage for stage in capture.stages}
-    return next((stage for stage in _MACHINE_CODE if stage in there), None)

@@ -58,7 +58,8 @@ def _row(line: bytes, how: str) -> Ablated | None:
     names = {each.name.rstrip("_"): each.name for each in fields(Ablated)}
     if not all(_fits(name, value.get(name)) for name in names):
         return None
-    return Ablated(**{field: value.get(name) for name, field in names.items()})
+    checked: dict[str, Any] = {field: value.get(name) for name, field in names.items()}
+    return Ablated(**checked)
 
 
 def _fits(name: str, value: Any) -> bool:
@@ -66,4 +67,6 @@ def _fits(name: str, value: Any) -> bool:
         return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
     if name in _TEXTS:
         return value is None or isinstance(value, str)
+    if name == "classes":
+        return isinstance(value, dict) and all(isinstance(count, int) for count in value.values())
     return isinstance(value, bool) if name == "identical" else isinstance(value, str)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tritonscope.ablation import OUTCOMES, Ablated
+from tritonscope.ir.instruction_classes import CLASSES
 from tritonscope.printable import escape
 
 if TYPE_CHECKING:
@@ -12,52 +13,70 @@ if TYPE_CHECKING:
 __all__ = ["by_worth", "print_ablation"]
 
 _STYLES = {"required": "bold red", "wrong": "bold red", "slower": "yellow", "faster": "green", "baseline": "bold"}
-_NUMBERS = ("registers", "spills", "shared", "instructions")
+_MOST_CLASSES = 3
+_GAP = "  "
+_WORDS = 2  # columns of words, which come first
+#: The columns that go first where there is no room for all.
+_GIVE_WAY = ("instrs", "step", "ms", "shared", "spills", "TFLOP/s")
 
 
 def by_worth(rows: Sequence[Ablated]) -> list[Ablated]:
     """The whole compile, then what leaving a pass out did the most harm."""
     whole = next((row for row in rows if row.outcome == "baseline"), None)
 
-    def worth(row: Ablated) -> tuple[int, bool, float, int]:
+    def worth(row: Ablated) -> tuple[int, bool, float, int, int]:
         size = abs((row.instructions or 0) - (whole.instructions or 0 if whole else 0))
-        return OUTCOMES.index(row.outcome), row.identical, -(row.ratio or 0.0), -size
+        return OUTCOMES.index(row.outcome), row.identical, -(row.ratio or 0.0), -size, _first_step(row)
 
     return sorted(rows, key=worth)
 
 
 def print_ablation(rows: Sequence[Ablated], console: "Console") -> None:
-    """Print the table."""
-    from rich.table import Table
+    """Print the table; below a pass why it is required, or what became of the instructions."""
     from rich.text import Text
 
     ordered = by_worth(rows)
     whole = next((row for row in ordered if row.outcome == "baseline"), None)
     shown = [row for row in ordered if not row.identical]
+    columns = _columns(shown, console.width)
+    widths = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
+    console.print(Text(_line(list(columns), widths), style="dim"), soft_wrap=True)
+    for index, row in enumerate(shown):
+        line = _line([cells[index] for cells in columns.values()], widths)
+        console.print(Text(line, style=_STYLES.get(row.outcome, "")), soft_wrap=True)
+        if below := row.detail or _mix(row, whole):
+            console.print(Text(f"    {escape(below)}", style="dim"), soft_wrap=True)
+    _print_identical([row for row in ordered if row.identical], console)
+
+
+def _columns(rows: Sequence[Ablated], width: int) -> dict[str, list[str]]:
+    """The cells under each heading: of what is known, as much as fits."""
     columns = {
-        "ms": [_number(row.ms) for row in shown],
-        "time": [f"{row.ratio:.2f} x" if row.ratio and row.pass_ else "" for row in shown],
-        "TFLOP/s": [_number(row.tflops) for row in shown],
-        **{name: [_beside(row, whole, name) for row in shown] for name in _NUMBERS},
-        "why": [row.detail or "" for row in shown],
+        "without": [escape(row.pass_ or "(nothing)") for row in rows],
+        "": [_word(row) for row in rows],
+        "step": [row.step or "" for row in rows],
+        "ms": [_number(row.ms) for row in rows],
+        "time": [f"{row.ratio:.2f} x" if row.ratio and row.pass_ else "" for row in rows],
+        "TFLOP/s": [_number(row.tflops) for row in rows],
+        "regs": [_number(row.registers) for row in rows],
+        "spills": [_number(row.spills) for row in rows],
+        "shared": [_number(row.shared) for row in rows],
+        "instrs": [_number(row.instructions) for row in rows],
     }
     columns = {heading: cells for heading, cells in columns.items() if any(cells)}
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    table.add_column("without", overflow="fold")
-    table.add_column("step", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for heading in columns:
-        why = heading == "why"
-        table.add_column(heading, justify="left" if why else "right", no_wrap=not why, overflow="fold")
-    for index, row in enumerate(shown):
-        table.add_row(
-            Text(escape(row.pass_ or "(nothing)")),
-            row.step or "",
-            Text(_word(row), style=_STYLES.get(row.outcome, "")),
-            *(Text(escape(cells[index])) for cells in columns.values()),
-        )
-    console.print(table)
-    _print_identical([row for row in ordered if row.identical], console)
+    for heading in _GIVE_WAY:
+        if sum(max(map(len, (name, *cells))) + len(_GAP) for name, cells in columns.items()) > width:
+            columns.pop(heading, None)
+    return columns
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """Words to the left, numbers to the right."""
+    parts = [
+        cell.ljust(width) if index < _WORDS else cell.rjust(width)
+        for index, (cell, width) in enumerate(zip(cells, widths, strict=True))
+    ]
+    return _GAP.join(parts).rstrip()
 
 
 def _print_identical(rows: Sequence[Ablated], console: "Console") -> None:
@@ -73,16 +92,25 @@ def _print_identical(rows: Sequence[Ablated], console: "Console") -> None:
 
 
 def _word(row: Ablated) -> str:
-    return "" if row.outcome == "baseline" else {"same": "no slower", "differs": "other code"}.get(row.outcome, row.outcome)
+    words = {"baseline": "", "same": "no slower", "differs": "other code"}
+    return words.get(row.outcome, row.outcome)
+
+
+def _mix(row: Ablated, whole: Ablated | None) -> str:
+    """The classes of instructions whose numbers changed most."""
+    if whole is None or not row.classes:
+        return ""
+    changes = {name: row.classes.get(name, 0) - whole.classes.get(name, 0) for name in CLASSES}
+    most = sorted((name for name in changes if changes[name]), key=lambda name: -abs(changes[name]))[:_MOST_CLASSES]
+    return ", ".join(f"{changes[name]:+} {CLASSES[name]}" for name in most)
+
+
+def _first_step(row: Ablated) -> int:
+    first = (row.step or "").partition(",")[0]
+    return int(first) if first.isdecimal() else -1
 
 
 def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"
-
-
-def _beside(row: Ablated, whole: Ablated | None, name: str) -> str:
-    """A number, and how far it is from the whole compile's."""
-    value, usual = getattr(row, name), getattr(whole, name) if whole else None
     if value is None:
         return ""
-    return f"{value:,}" if usual is None or value == usual else f"{value:,} ({value - usual:+,})"
+    return str(value) if isinstance(value, int) else f"{value:.4g}"

@@ -40,9 +40,10 @@ class Asked:
     """What holds for every run of a command.
 
     `sizes` as `--size` gives them; `seeds` that correctness is tried with, () to time alone; `timing` whether to time,
-    with that many `repetitions` (None: as many as are worth it) and whether beside the spec's `baselines`; `constants`, `options` as typed; `config` the number
-    of one of the spec's configurations, "all", or None for the best; `timeout` seconds without a sign of life;
-    `against` another capture whose results are right; `call` and `grid` in place of a spec; `cancel` ends it all.
+    with that many `repetitions` (None: as many as are worth it), and whether beside the spec's `baselines`;
+    `constants`, `options` as typed; `config` the number of one of the spec's configurations, "all", or None for the
+    best; `timeout` seconds without a sign of life; `against` another capture whose results are right; `call` and `grid`
+    in place of a spec; `cancel` ends it all.
     """
 
     python: str

@@ -24,7 +24,8 @@ __all__ = ["add_arguments", "run"]
 DESCRIPTION = """\
 Leave out one pass at a time, compile, and say what became of it: what each pass buys for this kernel. With a GPU the
 result is run, checked and timed beside the whole compile's, at one size of the kernel's spec; without one, or with
---static, registers, spills, shared memory and instructions are compared. KERNEL is a bundled name or FILE.py:FUNCTION."""
+--static, registers, spills, shared memory and instructions are compared. KERNEL is a bundled name, or
+FILE.py:FUNCTION."""
 
 EPILOG = """\
 examples:
@@ -47,17 +48,18 @@ what it says of a pass:
   other code  it was not run ("differs" in JSON)
   The last lines name those without which the machine code is the same.
 
-Results are kept in ablate.jsonl in the whole compile's capture as they come; Ctrl-C prints those there are, and --resume
-takes those of the same kernel, options, size and GPU from there. Only the whole compile stays as a capture:
-'tritonscope compile --skip-pass' makes one of a variant.
+Results are kept in ablate.jsonl in the whole compile's capture as they come; Ctrl-C prints those there are, and
+--resume takes those of the same kernel, options, size and target from there. Only the whole compile stays as a
+capture: 'tritonscope compile --skip-pass' makes one of a variant.
 
 --json: an array, the whole compile first ("baseline", pass and step null), then the passes as in the table:
   [{pass, step, outcome: "baseline"|"required"|"wrong"|"slower"|"faster"|"same"|"differs", ms, ratio, tflops, registers,
-    spills, shared, instructions, identical, detail}]
-  ratio is the time over the whole compile's; identical says that the machine code is the whole compile's.
+    spills, shared, instructions, classes: {class: n}, identical, detail}]
+  ratio is the time over the whole compile's; identical says that the machine code is the whole compile's; classes are
+  those of 'stats'.
 
-exit codes: 0 done; 2 wrong usage; 3 the kernel itself does not compile; 4 it crashed the compiler; 5 triton or PyTorch is
-missing; 130 interrupted."""
+exit codes: 0 done; 2 wrong usage; 3 the kernel itself does not compile; 4 it crashed the compiler; 5 triton or PyTorch
+is missing; 130 interrupted."""
 
 _TIMEOUT = 300.0  # of one compile: without some passes a compiler may not come to an end
 

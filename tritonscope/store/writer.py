@@ -78,9 +78,9 @@ class CaptureWriter:
     def publish(self, status: str, seconds: float) -> Path:
         """End the capture with `status` after `seconds` of wall time, and put it where readers look; gives its folder.
 
-        An older capture of the same id is replaced and what was measured of it is kept, except that an attempt which ended early
-        goes beside one that the compiler finished. On a full disk the folder is put in place with as much as there was
-        room for; Missing says so, unless `append` already did.
+        An older capture of the same id is replaced and what was measured of it is kept, except that an attempt which
+        ended early goes beside one that the compiler finished. On a full disk the folder is put in place with as much
+        as there was room for; Missing says so, unless `append` already did.
         """
         told = self._no_room
         with contextlib.suppress(Missing):
