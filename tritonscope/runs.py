@@ -18,7 +18,7 @@ from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
 from tritonscope.store import layout, reader
 
-__all__ = ["Asked", "Case", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "run"]
+__all__ = ["Asked", "Case", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "requests", "run"]
 
 # Starting Python, PyTorch and the driver takes this long at worst; nobody hears from the child meanwhile.
 _START_SECONDS = 180.0
@@ -119,6 +119,15 @@ def plan(kernel: KernelRef, asked: Asked, dumps: Path, scratch: Path) -> list[Un
         )
         units.append(Unit(kernel, main, (main, *checked), each["config"], each["has_reference"]))
     return units
+
+
+def requests(kernel: KernelRef, asked: Asked) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], Request]]:
+    """Each size and configuration of `asked`, and the compile that a launch of it takes; compiles nothing.
+
+    Raises UsageError where the kernel, its spec or a size is at fault, Missing without triton or torch.
+    """
+    for each in _planned(kernel, replace(asked, seeds=())):
+        yield each["size"], each["config"], _request(kernel, asked, each["calls"][0])
 
 
 def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:

@@ -23,6 +23,7 @@ COMMANDS = {
     "diff": ("tritonscope.cli.diff", "show what a pass changed, or in what two captures differ"),
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
+    "sweep": ("tritonscope.cli.sweep", "compile every combination, on all cores or machines, and compare"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
     "ablate": ("tritonscope.cli.ablate", "leave out one pass at a time, and say what each one buys"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
