@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Difference", "compare", "source_of", "summarise"]
+__all__ = ["Difference", "compare", "source_of", "summarise", "unknown"]
 
 _DIVISIBLE = "'tt.divisibility', 16"
 
@@ -23,7 +23,23 @@ class Difference:
 
 
 def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
-    """The components that differ, in the order in which somebody would look at them: target, arguments, .., Triton."""
+    """The components that differ, in the order in which somebody would look at them: target, arguments, .., Triton.
+
+    What either side does not know (`unknown`) is left out.
+    """
+    skipped = unknown(left, right)
+    if "parameters" in skipped and ("parameters" in unknown(left, left)) != ("parameters" in unknown(right, right)):
+        skipped = (*skipped, "signature", "attributes")  # the names are not those of the other
+    told = _all(left, right)
+    return [each for each in told if not any(f"{each.component}.".startswith(f"{name}.") for name in skipped)]
+
+
+def unknown(left: Mapping[str, Any], right: Mapping[str, Any]) -> tuple[str, ...]:
+    """The components that one of the two does not know: of a capture that was imported."""
+    return tuple(_names(left.get("unknown") or [], right.get("unknown") or []))
+
+
+def _all(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
     return [
         *_kernel(left, right),
         *_target(left, right),
@@ -37,14 +53,18 @@ def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Differenc
     ]
 
 
-def summarise(differences: list[Difference]) -> str:
-    """The one sentence that comes first."""
+def summarise(differences: list[Difference], partial: bool = False) -> str:
+    """The one sentence that comes first; `partial` where not all components are known, so that none is the cause."""
+    if not differences and partial:
+        return "What is known of both keys is the same."
     if not differences:
         return "The same key: Triton would not compile again."
     others = len(differences) - 1
     more = (
         f", and {others} other component{'s' if others > 1 else ''} differ{'' if others > 1 else 's'}" if others else ""
     )
+    if partial:
+        return f"Of what is known of both keys, {differences[0].clause}{more}."
     return f"Compiled again because {differences[0].clause}{more}."
 
 
@@ -57,6 +77,8 @@ def source_of(components: Mapping[str, Any], function: str) -> str | None:
 
 def _kernel(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     a, b = left.get("kernel"), right.get("kernel")
+    if "functions" in unknown(left, right):  # files call the kernel by its name alone, without its module
+        a, b = str(a).rpartition(".")[2], str(b).rpartition(".")[2]
     if a != b:
         yield Difference("kernel", a, b, f"the kernel is {b} instead of {a}")
 
@@ -64,8 +86,12 @@ def _kernel(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Diffe
 def _arguments(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     """Types and specialization. A number that is 1 becomes a constant: its type says "constexpr" then."""
     names = _names(left.get("parameters", []), right.get("parameters", []))
+    # IR has no constants among its arguments: where one side is no more than that, an absent one says nothing.
+    partial = "constants" in unknown(left, right)
     for number, name in enumerate(names, 1):
         a, b = left.get("signature", {}).get(name), right.get("signature", {}).get(name)
+        if partial and {a, b} <= {None, "constexpr"}:
+            continue
         argument = f"argument {number} `{name}`"
         if a != b:
             yield Difference(f"signature.{name}", a, b, _type_clause(argument, name, left, right))
@@ -74,7 +100,7 @@ def _arguments(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Di
         a, b = left.get("attributes", {}).get(place), right.get("attributes", {}).get(place)
         base = place.partition("[")[0]
         constant = any(side.get("signature", {}).get(base) == "constexpr" for side in (left, right))
-        if (a or "[]") == (b or "[]") or constant:
+        if (a or "[]") == (b or "[]") or constant or (partial and None in (a, b)):
             continue
         argument = f"argument {names.index(base) + 1} `{place}`" if base in names else f"`{place}`"
         had, has = _DIVISIBLE in (a or ""), _DIVISIBLE in (b or "")
@@ -116,7 +142,15 @@ def _target(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Diffe
 
 def _options(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     mine, theirs = left.get("options", {}), right.get("options", {})
-    for name in _names(mine, theirs):
+    names = _names(mine, theirs)
+    only = [[name for name in a if name not in b] for a, b in ((mine, theirs), (theirs, mine))]
+    if any(only) and unknown(left, right):
+        # What an absent option would have been nobody knows: releases have others.
+        gone, new = (", ".join(each) or "none" for each in only)
+        clause = "the options themselves are others, as those of another Triton are"
+        yield Difference("options", f"also {gone}", f"also {new}", clause)
+        names = [name for name in mine if name in theirs]
+    for name in names:
         a, b = mine.get(name), theirs.get(name)
         if name != "arch" and (a != b or (name in mine) != (name in theirs)):
             yield Difference(f"options.{name}", a, b, f"option {name} is {_shown(b)} instead of {_shown(a)}")
@@ -192,6 +226,8 @@ def _compiler(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Dif
 
 def _entries(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     """Attributes that say nothing new: of constants, and empty ones, which some releases of Triton write down."""
+    if "constants" in unknown(left, right):
+        return
     told = {difference.component for difference in _arguments(left, right)}
     for place in _names(left.get("attributes", {}), right.get("attributes", {})):
         a, b = left.get("attributes", {}).get(place), right.get("attributes", {}).get(place)

@@ -82,7 +82,8 @@ class Request:
     `signature` is the text of --signature or None (then the kernel's spec, then what can be inferred);
     `constants` are --set values and `options` backend options, both as the text that was typed;
     `config` is the index of an autotune configuration; `env` what --env sets in the child. `skip` names the passes that
-    are left out, `stop_after` the last step that is run; see `pass_reference` for both.
+    are left out, `stop_after` the last step that is run; see `pass_reference` for both. `imported_from` is {tool, path}
+    where another tool asked for it, and only its files are known.
     """
 
     kernel: KernelRef
@@ -96,6 +97,7 @@ class Request:
     verify: bool = False
     skip: tuple[str, ...] = ()
     stop_after: str | None = None
+    imported_from: Mapping[str, str] | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Request":

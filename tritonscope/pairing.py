@@ -48,18 +48,26 @@ class Paired:
 
 def pair(left: Capture, right: Capture) -> list[tuple[PassRecord | None, PassRecord | None]]:
     """The passes and steps of the two pipelines side by side, nested ones left out, in the order in which they ran."""
+    if left.request.get("imported_from") or right.request.get("imported_from"):
+        return _aligned(_outer(left), _outer(right))  # where one stage ends and the next begins was a guess
     stages = list(dict.fromkeys(p.stage for capture in (left, right) for p in _outer(capture)))
     rows: list[tuple[PassRecord | None, PassRecord | None]] = []
     for stage in _in_order(stages, left, right):
         a = [p for p in _outer(left) if p.stage == stage]
         b = [p for p in _outer(right) if p.stage == stage]
-        matcher = SequenceMatcher(None, [p.name for p in a], [p.name for p in b], autojunk=False)
-        for tag, a1, a2, b1, b2 in matcher.get_opcodes():
-            if tag == "equal":
-                rows += zip(a[a1:a2], b[b1:b2], strict=True)
-            else:
-                rows += [(p, None) for p in a[a1:a2]]
-                rows += [(None, p) for p in b[b1:b2]]
+        rows += _aligned(a, b)
+    return rows
+
+
+def _aligned(a: list[PassRecord], b: list[PassRecord]) -> list[tuple[PassRecord | None, PassRecord | None]]:
+    rows: list[tuple[PassRecord | None, PassRecord | None]] = []
+    matcher = SequenceMatcher(None, [p.name for p in a], [p.name for p in b], autojunk=False)
+    for tag, a1, a2, b1, b2 in matcher.get_opcodes():
+        if tag == "equal":
+            rows += zip(a[a1:a2], b[b1:b2], strict=True)
+        else:
+            rows += [(p, None) for p in a[a1:a2]]
+            rows += [(None, p) for p in b[b1:b2]]
     return rows
 
 

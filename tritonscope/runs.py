@@ -184,8 +184,14 @@ def _guessed_call(capture: Capture) -> tuple[CallArgument, ...]:
 def kernel_of(capture: Capture) -> KernelRef:
     """Where the kernel of a capture is: the bundled one, the file that was compiled, else the copy in the capture.
 
-    Raises UsageError where there is none.
+    Raises UsageError where there is none, and for an imported capture: what it was called with nobody knows, and its
+    Python is a stranger's.
     """
+    if capture.request.get("imported_from"):
+        raise errors.UsageError(
+            f"{capture.capture} was imported, so it can be looked at but not run; "
+            "compile its kernel here (`tritonscope compile FILE.py:FUNCTION`) and run that"
+        )
     recorded = capture.request.get("kernel", {})
     function = str(recorded.get("function", capture.kernel))
     if recorded.get("bundled"):

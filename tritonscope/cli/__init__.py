@@ -31,6 +31,7 @@ COMMANDS = {
     "open": ("tritonscope.cli.open", "browse it all, full screen"),
     "serve": ("tritonscope.cli.serve", "the same in a browser"),
     "export": ("tritonscope.cli.export", "hand a capture on: one file, a page, a script, a folder to edit"),
+    "import": ("tritonscope.cli.importing", "make captures of Triton's caches and dumps, and of traces"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
     "explain": ("tritonscope.cli.explain", "say what a pass, operation, layout or instruction is"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),

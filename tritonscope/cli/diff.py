@@ -5,18 +5,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tritonscope import bundled_kernels
 from tritonscope.cli import terminal
 from tritonscope.errors import CaptureUnreadable, ExitCode, Missing, UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord
-from tritonscope.store import files, layout, reader
+from tritonscope.store import files, reader
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -46,6 +45,7 @@ _EPILOG = """examples:
   tritonscope diff matmul/sm_90 matmul/sm_100
   tritonscope diff matmul/sm_90 matmul/sm_100 --stage ttgir --stat
   tritonscope diff before.ttgir after.ttgir --exit-code
+  tritonscope diff ~/.triton/cache/<one> ~/.triton/cache/<another>
 
 JSON: {left, right, stat: {unchanged, renamed, layout, changed, added, removed, moved}, hunks: [{left_start,
 right_start, lines: [{kind, left, right, text, marks: {left, right}, left_text?, other?}]}]};
@@ -57,6 +57,7 @@ of two without --stage or --pass {left, right, steps: [{stage, pass, left_step, 
 
 exit codes: 0 done; 1 with --exit-code where something differs; 2 wrong usage."""
 
+_ONE_SIDED = ("only_left", "only_right")
 _MOST_NAMES = 5
 _CONTEXT = 3
 _LOOKED_AT = 8192
@@ -76,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = _DESCRIPTION
     parser.epilog = _EPILOG
     parser.usage = "tritonscope diff A [B] [options]"
-    parser.add_argument("left", metavar="A", help="a capture, or a file")
+    parser.add_argument("left", metavar="A", help="a capture, or a file, or what `import` takes")
     parser.add_argument("right", metavar="B", nargs="?", help="another capture, or another file")
     parser.add_argument("--pass", dest="step", metavar="P", help="a step, a name, or NAME#2 for its second run")
     parser.add_argument("--from", dest="first", metavar="P", help="with --to: from the IR before this pass")
@@ -107,9 +108,9 @@ def run(args: argparse.Namespace) -> int:
     if args.step is None and args.first is None and args.stage is None:
         what = "two captures" if args.right is not None else "a capture"
         _refuse(args, ("raw", "side_by_side", "context", "rename_registers"), f"{what} without --pass or --stage")
-    left = _open(args.left, args)
+    left = terminal.open_capture(args.left, args)
     if args.right is not None:
-        return _two_captures(left, _open(args.right, args), args)
+        return _two_captures(left, terminal.open_capture(args.right, args), args)
     if args.step is not None:
         record = reader.find_step(left, args.step)
         return _texts(_before(left, record), _after(left, record), args, left)
@@ -132,13 +133,6 @@ def _into_stage(capture: Capture, args: argparse.Namespace) -> int:
             f"or read it with `tritonscope dump {terminal.called(capture)} {args.stage}`"
         )
     return _texts(before, after, args, capture)
-
-
-def _open(name: str, args: argparse.Namespace) -> Capture:
-    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
-    if resolution.note:
-        terminal.say(resolution.note)
-    return resolution.capture
 
 
 # -- the two sides
@@ -188,11 +182,16 @@ def _is_binary(what: str) -> str:
 
 
 def _file_called(name: str) -> Path | None:
-    """The file, pipe or descriptor that `name` means, which may be kept packed; None where there is none."""
+    """The file, pipe or descriptor that `name` means, which may be kept packed; None where there is none.
+
+    One that another tool wrote, with whole compilations in it, is none: it is taken for a capture.
+    """
     for path in (Path(name), Path(f"{name}.zst")):
         try:
             if path.exists() and not path.is_dir():
-                return path
+                from tritonscope.foreign import importing
+
+                return None if importing.is_foreign(path) else path
         except OSError:  # a name that is too long, a folder that nobody may look into
             return None
     return None
@@ -461,13 +460,13 @@ def _counterpart(left: Capture, right: Capture, record: PassRecord) -> PassRecor
     )
 
 
-def _print_table(left: Capture, right: Capture, rows: Iterable[Any], first: Any) -> None:
+def _print_table(left: Capture, right: Capture, rows: Sequence[Any], first: Any) -> None:
     from rich.table import Table
     from rich.text import Text
 
     console = terminal.console()
     for sign, capture in (("---", left), ("+++", right)):
-        version = capture.versions.get("triton", "")
+        version = capture.versions.get("triton", "unknown")
         console.print(
             Text(terminal.escape(f"{sign} {capture.capture}  triton {version}"), style="bold"), soft_wrap=True
         )
@@ -494,7 +493,13 @@ def _print_table(left: Capture, right: Capture, rows: Iterable[Any], first: Any)
             Text(f"{skipped} passes that changed nothing, or left the same on both sides, are not listed", style="dim")
         )
     console.print()
-    if first is None:
+    apart = next((row.stage for row in rows if row.verdict not in ("identical", "renamed", *_ONE_SIDED)), None)
+    if first is None and apart and not (left.passes and right.passes):
+        lacking = [capture.capture for capture in (left, right) if not capture.passes]
+        without = f"{' and '.join(lacking)} {'have' if lacking[1:] else 'has'} none"
+        said = f"They differ from stage {apart} on; at which pass is not known, since {without}."
+        console.print(terminal.escape(said), soft_wrap=True)
+    elif first is None:
         console.print("The two never part but for names.")
     else:
         steps = f"step {first.left.step if first.left else '-'} and {first.right.step if first.right else '-'}"

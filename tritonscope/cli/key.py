@@ -2,7 +2,7 @@
 
 import argparse
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tritonscope import cachekey, gpu, interpreter, kernel_reference, keydiff, recipe, variants
@@ -34,8 +34,9 @@ _EPILOG = """examples:
   tritonscope key my_kernels.py:softmax --call "x=fp16[64,1024], y=fp16[64,1024], n=1024, BLOCK=1024" --call "..."
 
 JSON: {capture, hash, recombined, components: {..}}, recombined being whether the components put together give the hash;
-of two {left, right, same, summary, differs: [{component, left, right, clause}]}; of calls {calls: [{call, group, hash,
-signature}], groups: [[0, 2], [1]], differs: [{left, right, summary, differs}]} with calls numbered from 0.
+of two {left, right, same, summary, unknown: [component, ..], differs: [{component, left, right, clause}]}, same being
+null where a key is not known; of calls {calls: [{call, group, hash, signature}], groups: [[0, 2], [1]], differs:
+[{left, right, summary, differs}]} with calls numbered from 0.
 
 exit codes: 0 done; 1 with --exit-code where two keys differ; 2 wrong usage; with --call also 4 the kernel's file
 crashed or ran past its time; 5 triton is missing."""
@@ -97,14 +98,15 @@ def _open(name: str, args: argparse.Namespace) -> Capture:
 def _one(capture: Capture, args: argparse.Namespace) -> int:
     components = capture.components
     recombined = _recombines(components)
+    missing = keydiff.unknown(components, components)
     if args.json:
         value = {"capture": capture.capture, "hash": capture.key, "recombined": recombined, "components": components}
         terminal.print_json(value)
         return ExitCode.DONE
     console = terminal.console()
-    _say(console, f"{capture.capture}  {capture.key}", bold=True)
+    _say(console, f"{capture.capture}  {capture.key or 'key unknown'}", bold=True)
     joined = "give Triton's own hash" if recombined else "do not give Triton's hash: something is missing below"
-    _say(console, f"the components put together {joined}")
+    _say(console, f"imported; {_not_known(missing)}" if missing else f"the components put together {joined}")
     _heading(
         console,
         "arguments: type, specialization, value of what is constant (these and the options are the key in memory)",
@@ -117,6 +119,19 @@ def _one(capture: Capture, args: argparse.Namespace) -> int:
         _say(console, f"  {name}: {constant if shown == 'constexpr' else shown}{_specialization(attribute)}")
     _heading(console, "options")
     _say(console, "  " + ", ".join(f"{name}={text}" for name, text in components.get("options", {}).items()))
+    if "functions" not in missing:
+        _functions(components, console)
+    if "environment" not in missing:
+        _environment(components, console)
+    _compiler(components, console)
+    return ExitCode.DONE
+
+
+def _not_known(missing: Sequence[str]) -> str:
+    return f"not known of its key: {', '.join(missing)}"
+
+
+def _functions(components: Mapping[str, Any], console: "Console") -> None:
     _heading(console, "functions: first line, hash; globals they read")
     for name, function in components.get("functions", {}).items():
         _say(
@@ -124,19 +139,25 @@ def _one(capture: Capture, args: argparse.Namespace) -> int:
         )
         for variable, value in function.get("globals") or []:
             _say(console, f"    {variable} = {value}")
+
+
+def _environment(components: Mapping[str, Any], console: "Console") -> None:
     _heading(console, "environment")
     variables = [f"  {name}={value}" for name, value in components.get("environment", {}).items()]
     _say(console, "\n".join(variables) or "  no variable that counts is set")
+
+
+def _compiler(components: Mapping[str, Any], console: "Console") -> None:
     _heading(console, "compiler")
-    triton = components.get("triton", {})
-    _say(console, f"  Triton {triton.get('version', '?')}, {len(triton.get('files', {}))} files of its own")
-    backend = components.get("backend", {})
-    _say(console, f"  backend {backend.get('name')}: {' '.join(str(backend.get('hash')).split())}")
+    triton, backend = components.get("triton", {}), components.get("backend", {})
+    files = f", {len(triton['files'])} files of its own" if "files" in triton else ""
+    _say(console, f"  Triton {triton.get('version', 'unknown')}{files}")
+    tools = f": {' '.join(str(backend['hash']).split())}" if "hash" in backend else ""
+    _say(console, f"  backend {backend.get('name')}{tools}")
     for name, value in components.get("libraries", {}).items():
         _say(console, f"  {name}: {value[:16]}")
     for note in components.get("notes", []):
         _say(console, f"note: {note}")
-    return ExitCode.DONE
 
 
 def _recombines(components: Mapping[str, Any]) -> bool:
@@ -160,22 +181,25 @@ def _specialization(attribute: str) -> str:
 
 def _two(left: Capture, right: Capture, args: argparse.Namespace) -> int:
     differences = keydiff.compare(left.components, right.components)
-    summary = keydiff.summarise(differences)
+    missing = keydiff.unknown(left.components, right.components)
+    same = left.key == right.key if left.key and right.key else None
+    summary = keydiff.summarise(differences, partial=bool(missing) and not same)
     if apart := _recipes_apart(left, right):
         summary = f"{summary.removesuffix('.')}; {apart}."
-    same = left.key == right.key
     if args.json:
         value = {"left": left.capture, "right": right.capture, "same": same, "summary": summary}
-        terminal.print_json({**value, "differs": [_as_json(each) for each in differences]})
+        terminal.print_json({**value, "unknown": missing, "differs": [_as_json(each) for each in differences]})
     else:
         console = terminal.console()
         _say(console, summary, bold=True)
         for sign, capture in (("---", left), ("+++", right)):
-            _say(console, f"{sign} {capture.capture}  {capture.key[:16]}")
+            _say(console, f"{sign} {capture.capture}  {capture.key[:16] or 'key unknown'}")
+        if missing:
+            _say(console, _not_known(missing).replace("its key", "both"))
         for difference in differences:
             console.print()
             _print_difference(difference, left, right, console)
-    return ExitCode.DIFFERS if args.exit_code and not same else ExitCode.DONE
+    return ExitCode.DIFFERS if args.exit_code and (differences or same is False) else ExitCode.DONE
 
 
 def _recipes_apart(left: Capture, right: Capture) -> str:

@@ -5,9 +5,10 @@ import gc
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tritonscope import bundled_kernels
+from tritonscope import bundled_kernels, interpreter
 from tritonscope.cli import terminal
 from tritonscope.errors import CaptureNotFound, ExitCode, UsageError
+from tritonscope.foreign import direct, importing
 from tritonscope.model import Capture
 from tritonscope.store import layout, reader
 
@@ -19,6 +20,7 @@ examples:
   tritonscope open
   tritonscope open matmul
   tritonscope open dumps/attention/sm_100-6570980
+  tritonscope open ~/.triton/cache
 
 Without a name it opens the capture that was open last, else the newest; where there are no captures, those that travel
 with tritonscope. ? in it lists the keys."""
@@ -55,6 +57,9 @@ def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:
     if args.what is None:
         return dumps, _last(dumps)
     path = layout.expand(args.what)
+    if importing.is_foreign(path) and not (path.is_dir() and layout.is_capture(path)):
+        folder = direct.dumps_of(path, interpreter.choose(None))
+        return folder, _last(folder)
     if path.is_dir() and not layout.is_capture(path):
         return path.absolute(), _last(path.absolute())
     try:

@@ -76,10 +76,16 @@ def _header(capture: Capture, console: "Console") -> None:
     if made := recipe.words(capture.request):
         line.append(terminal.escape(f"  {made}"))
     console.print(line)
-    facts = [f"triton {capture.versions['triton']}" if "triton" in capture.versions else ""]
-    facts.append(f"{listing.when(capture.created)} UTC")
+    origin = capture.request.get("imported_from")
+    facts = [
+        f"triton {capture.versions['triton']}" if "triton" in capture.versions else "triton unknown" if origin else ""
+    ]
+    facts.append(f"{'imported ' if origin else ''}{listing.when(capture.created)} UTC")
     facts.append("" if capture.seconds is None else f"took {capture.seconds:.2f} s")
     console.print(Text(terminal.escape(", ".join(fact for fact in facts if fact)), style="dim"))
+    if isinstance(origin, dict):
+        text = f"from {origin.get('tool')}: {origin.get('path')}"
+        console.print(Text(terminal.escape(text), style="dim"), soft_wrap=True)
 
 
 def _stages(capture: Capture, console: "Console") -> None:

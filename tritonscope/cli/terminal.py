@@ -94,11 +94,24 @@ def open_named(args: argparse.Namespace) -> Capture:
 
 
 def open_capture(name: str, args: argparse.Namespace) -> Capture:
-    """The capture that `name` means in `args.dumps`; where that took a choice, standard error says which."""
+    """The capture that `name` means in `args.dumps`; where that took a choice, standard error says which.
+
+    Where there is none, a file or folder of another tool is taken for one.
+    """
     from tritonscope import bundled_kernels
+    from tritonscope.errors import CaptureNotFound
     from tritonscope.store import reader
 
-    resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
+    try:
+        resolution = reader.resolve(layout.dumps_folder(args.dumps), name, bundled_kernels.reference_dumps())
+    except CaptureNotFound:
+        from tritonscope import interpreter
+        from tritonscope.foreign import direct, importing
+
+        path = layout.expand(name)
+        if not importing.is_foreign(path):
+            raise
+        return direct.open_foreign(path, interpreter.choose(None))
     if resolution.note:
         say(resolution.note)
     return resolution.capture

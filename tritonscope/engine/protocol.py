@@ -32,7 +32,8 @@ The events of a capture, in the order in which they come; each has "event", the 
 
 Before all of these comes "hello", which says no more than that a Python runs our worker; `client` keeps it to itself.
 
-Other requests than a capture are answered with "described", "plain", "replayed" or "failure", or "error".
+Other requests than a capture are answered with "described", "plain", "replayed" or "failure", "sass" (text) and
+"resources" of machine code that another process left, or "error".
 """
 
 __all__ = ["PRIVATE_FOLDER"]

@@ -12,12 +12,13 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from tritonscope import errors
 from tritonscope.engine.events import Events
 from tritonscope.engine.protocol import PRIVATE_FOLDER
-from tritonscope.model import KernelRef, Request
+from tritonscope.model import KernelRef, Request, Target
 
 __all__ = ["main"]
 
@@ -144,6 +145,16 @@ def _specialize(message: Mapping[str, Any], events: Events) -> None:
     _needs_triton("tritonscope.engine.specialize").run(message, events)
 
 
+def _inspect(message: Mapping[str, Any], events: Events) -> None:
+    """Look into machine code that another compiler process left; triton is wanted for its tools alone."""
+    from tritonscope.engine import binary
+
+    files = {stage: Path(name).read_bytes() for stage, name in message["files"].items()}
+    asm = {stage: data if stage == "cubin" else data.decode("utf-8", "replace") for stage, data in files.items()}
+    for event, fields in binary.inspect(asm, "", Target(**message["target"]), message["metadata"]):
+        events.send(event, **fields)
+
+
 def _launches(action: str) -> Callable[[Mapping[str, Any], Events], None]:
     """One of the actions of `engine.run.jobs`, which import PyTorch."""
 
@@ -157,6 +168,7 @@ _ACTIONS = {
     "arguments": _launches("arguments"),
     "capture": _capture,
     "describe": _describe,
+    "inspect": _inspect,
     "interpret": _launches("interpret"),
     "plain": _plain,
     "replay": _replay,

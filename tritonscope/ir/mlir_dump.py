@@ -19,6 +19,7 @@ __all__ = [
     "Dump",
     "Noise",
     "Reproducer",
+    "is_header",
     "parse_diagnostics",
     "parse_reproducer",
     "read_dumps",
@@ -125,6 +126,12 @@ def read_dumps(lines: Iterable[bytes]) -> Iterator[Dump | Noise]:
         else:
             pending.append(line)
     yield from _close(header, pending)
+
+
+def is_header(line: bytes) -> str | None:
+    """What a line that begins a dump announces: a "pass", or a "step" inside one; None for any other line."""
+    found = _parse_header(line) if line.startswith(_START) else None
+    return None if found is None else "step" if found.owner else "pass"
 
 
 def _close(header: Dump | None, pending: list[bytes]) -> Iterator[Dump | Noise]:

@@ -75,8 +75,9 @@ class CaptureWriter:
         if event["event"] == "key":
             self._id = event["id"]
 
-    def publish(self, status: str, seconds: float) -> Path:
-        """End the capture with `status` after `seconds` of wall time, and put it where readers look; gives its folder.
+    def publish(self, status: str, seconds: float | None) -> Path:
+        """End the capture with `status` after `seconds` of wall time, None where nobody knows, and put it where readers
+        look; gives its folder.
 
         An older capture of the same id is replaced and what was measured of it is kept, except that an attempt which
         ended early goes beside one that the compiler finished. On a full disk the folder is put in place with as much

@@ -1,0 +1,163 @@
+"""Folders that Triton fills: its cache, TRITON_DUMP_DIR, and the caches that PyTorch keeps of either.
+
+A cache entry is a folder with a file for each stage and Triton's metadata, one of a dump the same without metadata:
+
+    <hash>/matmul.ttir  matmul.ttgir  matmul.llir  matmul.ptx  matmul.cubin  matmul.json  __grp__matmul.json
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tritonscope.errors import UsageError
+from tritonscope.foreign import facts
+from tritonscope.foreign.found import STAGES, UNKNOWN_TARGET, Artefact, Found
+from tritonscope.foreign.reading import load_object, read_regular
+from tritonscope.store import layout
+
+__all__ = ["artefacts_of", "compilations", "holds_compilations"]
+
+CACHE = "Triton's cache"
+DUMP = "TRITON_DUMP_DIR"
+
+_LARGEST = 256 << 20
+_LARGEST_METADATA = 16 << 20
+_DEEPEST = 8
+_MOST_FILES = 2_000_000
+_LOOKED_AT = 20_000
+_BINARY = ("cubin", "hsaco")
+_ELF = b"\x7fELF"
+
+#: What a text of each stage is bound to have in it.
+_LOOKS: Mapping[str, re.Pattern[bytes]] = {
+    **dict.fromkeys(("source", "glir", "ttir", "ttgir"), re.compile(rb"\bmodule\b|\btt\.func\b")),
+    "llir": re.compile(rb"^(?:define|declare|target|source_filename|; ModuleID)", re.MULTILINE),
+    "ptx": re.compile(rb"^\.version", re.MULTILINE),
+    "amdgcn": re.compile(rb"^\s*\.amd", re.MULTILINE),
+}
+
+
+def holds_compilations(folder: Path) -> bool:
+    """Whether `folder`, or one below it that is soon found, has files that look like a compilation's."""
+    try:
+        return any(groups for _, groups in _walk(folder, [], _LOOKED_AT))
+    except UsageError:
+        return False
+
+
+def compilations(root: Path) -> Iterator[Found | UsageError]:
+    """The compilations in `root` and below it; in the place of one that cannot be read, the reason."""
+    problems: list[UsageError] = []
+    for folder, groups in _walk(root, problems):
+        yield from problems
+        problems.clear()
+        for stem, stages in groups.items():
+            try:
+                yield _compilation(folder, stem, stages)
+            except UsageError as problem:
+                yield problem
+    yield from problems
+
+
+def artefacts_of(texts: Mapping[str, bytes], where: str) -> tuple[Artefact, ...]:
+    """The stages among `texts`, in order; raises UsageError for contents that a stage cannot have."""
+    for stage, data in texts.items():
+        if stage in _BINARY:
+            if not data.startswith(_ELF):
+                raise UsageError(f"{where}: {stage} is no ELF file; this is nothing that Triton wrote")
+        elif b"\0" in data:
+            raise UsageError(f"{where}: {stage} is binary, which Triton's is not; this is nothing that Triton wrote")
+        elif stage in _LOOKS and not _LOOKS[stage].search(data):
+            raise UsageError(f"{where}: {stage} does not look like it; this is nothing that Triton wrote")
+    return tuple(Artefact(stage, texts[stage]) for stage in STAGES if stage in texts)
+
+
+def _walk(
+    root: Path, problems: list[UsageError], most: int = _MOST_FILES
+) -> Iterator[tuple[Path, dict[str, list[str]]]]:
+    """Each folder that has stages, and which of each name; never through a link, nor into captures of ours."""
+    waiting = [(root, 0)]
+    seen = 0
+    while waiting:
+        folder, depth = waiting.pop()
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True)
+        except OSError as error:
+            problems.append(UsageError(f"{folder} cannot be read ({error.strerror}); make it readable"))
+            continue
+        seen += len(entries)
+        if seen > most:
+            raise UsageError(f"{root} holds over {most} files; name a folder in it")
+        names = {entry.name for entry in entries}
+        if layout.CAPTURE in names or layout.JOURNAL in names:
+            continue
+        groups: dict[str, list[str]] = {}
+        for entry in entries:
+            stem, dot, suffix = entry.name.rpartition(".")
+            if entry.is_dir(follow_symlinks=False):
+                if depth < _DEEPEST:
+                    waiting.append((folder / entry.name, depth + 1))
+            elif dot and stem and suffix in STAGES[1:]:
+                groups.setdefault(stem, []).append(suffix)
+        if groups:
+            yield folder, groups
+
+
+def _compilation(folder: Path, stem: str, stages: list[str]) -> Found:
+    if not stem.isprintable():
+        raise UsageError(f"{folder} has a file name that does not print; this is nothing that Triton wrote")
+    texts = {stage: read_regular(folder / f"{stem}.{stage}", _LARGEST) for stage in stages}
+    artefacts = artefacts_of(texts, f"{folder}/{stem}")
+    metadata = _metadata(folder / f"{stem}.json")
+    return described(stem, artefacts, metadata, CACHE if metadata else DUMP, str(folder))
+
+
+def described(
+    kernel: str,
+    artefacts: tuple[Artefact, ...],
+    metadata: Mapping[str, Any],
+    tool: str,
+    place: str,
+    constants: Mapping[str, str] | None = None,
+    names: list[str] | None = None,
+    source: str = "",
+    notes: tuple[str, ...] = (),
+) -> Found:
+    """A compilation of which there is no more than its artefacts and, perhaps, its metadata."""
+    decoded = {each.stage: each.data.decode("utf-8", "replace") for each in artefacts if each.stage not in _BINARY}
+    said = (facts.target_of(decoded[stage]) for stage in ("ttgir", "ptx", "amdgcn", "llir") if stage in decoded)
+    target = facts.target_of_metadata(metadata) or next((each for each in said if each), UNKNOWN_TARGET)
+    version = metadata.get("triton_version")
+    version = version if isinstance(version, str) and version.isprintable() else None
+    # The first is nearest to how the kernel was called.
+    ttir = next((decoded[stage] for stage in ("source", "ttir", "ttgir") if stage in decoded), "")
+    key = metadata.get("hash")
+    if {"ptx", "amdgcn"} <= decoded.keys():
+        notes = (*notes, "There is assembly of two backends: compilations of the same kernel wrote over one another.")
+    digest = hashlib.sha256(repr(sorted(metadata.items())).encode("utf-8", "replace"))
+    for each in artefacts:
+        digest.update(each.stage.encode() + b"\0" + hashlib.sha256(each.data).digest())
+    return Found(
+        kernel=kernel,
+        target=target,
+        tool=tool,
+        place=place,
+        identity=digest.hexdigest(),
+        artefacts=artefacts,
+        key=key if isinstance(key, str) and key.isprintable() else "",
+        source=source or facts.source_file(ttir),
+        metadata=metadata,
+        components=facts.components(kernel, target, metadata, ttir, version, constants, names),
+        versions={} if version is None else {"triton": version},
+        notes=notes,
+    )
+
+
+def _metadata(path: Path) -> dict[str, Any]:
+    """Triton's metadata, {} where there is none."""
+    if not os.path.lexists(path):
+        return {}
+    return load_object(read_regular(path, _LARGEST_METADATA), str(path))
