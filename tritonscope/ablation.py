@@ -28,6 +28,8 @@ _NOTICEABLE = 0.02
 #: What a compile takes of memory, a large kernel's included.
 _BYTES_OF_A_CHILD = 1 << 30
 
+_LONGEST_DETAIL = 160
+
 _MACHINE_CODE = ("sass", "amdgcn", "ptx")
 
 
@@ -229,7 +231,7 @@ def _judged_unrun(variant: Variant, capture: Capture, whole_codes: frozenset[byt
         failure = capture.failure
         said = failure.message if failure else f"the compile {capture.status}"
         where = f"{failure.pass_}: " if failure and failure.pass_ else ""
-        return _row(variant, "required", detail=where + said.strip().partition("\n")[0])
+        return _row(variant, "required", detail=_first_line(where + said))
     identical = bool(_codes(capture) & whole_codes)
     return _row(variant, "same" if identical else "differs", identical=identical, **_static(capture))
 
@@ -237,7 +239,7 @@ def _judged_unrun(variant: Variant, capture: Capture, whole_codes: frozenset[byt
 def _judged_run(variant: Variant, capture: Capture, result: RunResult, baseline: RunResult) -> Ablated:
     failed = next((f"{check.name}: {check.detail}" for check in result.checks if not check.passed), None)
     if result.fault or failed:
-        return _row(variant, "wrong", detail=(result.fault or failed or "").partition("\n")[0], **_static(capture))
+        return _row(variant, "wrong", detail=_first_line(result.fault or failed or ""), **_static(capture))
     assert result.ms is not None
     assert baseline.ms is not None
     ratio = result.ms["median"] / baseline.ms["median"]
@@ -259,6 +261,11 @@ def _pace(ms: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
     if ratio < 1 - _NOTICEABLE and ms["q3"] < baseline["q1"]:
         return "faster"
     return "same"
+
+
+def _first_line(text: str) -> str:
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= _LONGEST_DETAIL else f"{line[:_LONGEST_DETAIL]} .."
 
 
 def _row(variant: Variant, outcome: str, **fields: Any) -> Ablated:
