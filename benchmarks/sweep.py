@@ -2,8 +2,9 @@
 
     python benchmarks/sweep.py
 
-Run it on an otherwise idle machine, with a Python that has Triton. Efficiency is what one at a time takes, over what all
-cores take times their number. It prints "met" or "missed" beside the bar, and puts the figures into benchmarks/sweep.json.
+Run it on an otherwise idle machine, with a Python that has Triton. Efficiency is what one at a time takes, over what
+all cores take times their number. It prints "met" or "missed" beside the bar, and puts the figures into
+benchmarks/sweep.json.
 """
 
 import json

@@ -21,6 +21,7 @@ COMMANDS = {
     "dump": ("tritonscope.cli.dump", "print the IR of a stage, or around a pass"),
     "grep": ("tritonscope.cli.grep", "search every stage and pass, and name the first where it appears"),
     "diff": ("tritonscope.cli.diff", "show what a pass changed, or in what two captures differ"),
+    "compare": ("tritonscope.cli.compare", "compile a kernel in two ways, and say where and in what they part"),
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
     "sweep": ("tritonscope.cli.sweep", "compile every combination, on all cores or machines, and compare"),

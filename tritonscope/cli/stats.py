@@ -15,7 +15,7 @@ from tritonscope.store import reader
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "print_two", "run"]
 
 _EPILOG = f"""examples:
   tritonscope stats matmul
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     elif len(found) == 1:
         _print_one(found[0], terminal.console())
     else:
-        _print_two(found[0], found[1], terminal.console())
+        print_two(found[0], found[1], terminal.console())
     for text, condition in conditions:
         if text in failed:
             terminal.say(f"{found[-1].capture.capture} fails {text!r}{_because(condition, found)}")
@@ -220,7 +220,8 @@ def _of_loop(loop: LoopStats) -> str:
     return ", ".join(f"{count} {CLASSES[name]}" for name, count in loop.mix.classes.items())
 
 
-def _print_two(left: KernelStats, right: KernelStats, console: "Console") -> None:
+def print_two(left: KernelStats, right: KernelStats, console: "Console") -> None:
+    """Two kernels side by side, and by how much the second differs."""
     from rich.text import Text
 
     table = _table(("", "left"), ("left", "right"), ("right", "right"), ("change", "right"))
