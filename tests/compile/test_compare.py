@@ -79,7 +79,6 @@ def test_as_text(compared, capsys):
     [
         ((), 2, "give one thing two values"),
         (("--option", "num_warps=1,2,4"), 2, "3 were asked for"),
-        (("--option", "num_warps=1,2", "--size", "n=1,2"), 2, "2 sizes"),
         (("--option", "num_warps=1,2", "--size", "n=1", "-s", "*fp32"), 2, "give one of them"),
         (("--option", "num_warps=1,2", "--run"), 5, "no GPU here"),
         (("--set", "BLOCK=64,63"), 3, "did not compile"),
@@ -89,6 +88,17 @@ def test_what_is_refused(arguments, code, says, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("tritonscope.gpu.present", lambda: None)
     assert main([*COMMAND, "-o", str(tmp_path), *arguments]) == code
     assert says in capsys.readouterr().err
+
+
+def test_one_size(tmp_path, capsys):
+    pytest.importorskip("torch")
+    command = [*COMMAND, "-o", str(tmp_path), "--option", "num_warps=1,2", "--json", "--size"]
+    assert main([*command, "n=1,2"]) == 2
+    assert "2 sizes" in capsys.readouterr().err
+    assert main([*command, "n=64"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    components = reader.resolve(tmp_path, found["left"]).capture.components
+    assert "tt.divisibility" in components["attributes"]["n"]
 
 
 @pytest.mark.skipif("TRITONSCOPE_OTHER_PYTHON" not in os.environ, reason="needs a Python with another Triton")
