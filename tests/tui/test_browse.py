@@ -160,8 +160,8 @@ def test_search_and_uses(matmul):
         await pilot.press("escape")
         assert screen.view.pattern is None
         screen.view.go(wanted[0])
-        name = screen.view.word_at_cursor()
-        await pilot.press("asterisk")
+        name = screen.view.names_at_cursor()[0]
+        await pilot.press("asterisk", "enter")
         assert screen.view.name_marked == name
         assert name in screen.view.rows.text(screen.view.cursor)
         await pilot.press("slash", *"(", "enter")
@@ -201,9 +201,9 @@ def test_the_list_of_passes(matmul):
         assert {"coalesce" in record.name for record in screen.passes.records} == {True}
         await pilot.press("escape")
         assert len(screen.passes.records) == whole
-        await pilot.press("z")
+        await pilot.press("p", "z")
         assert len(screen.passes.records) == len(screen.capture.passes)
-        await pilot.press("z", "s")
+        await pilot.press("z", "p", "s")
         times = [record.ms or 0 for record in screen.passes.records]
         assert times == sorted(times, reverse=True)
         await pilot.press("s")

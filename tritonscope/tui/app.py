@@ -24,12 +24,13 @@ from tritonscope import bundled_kernels
 from tritonscope.errors import CaptureUnreadable, TritonscopeError
 from tritonscope.model import Capture, to_json
 from tritonscope.store import reader, results
-from tritonscope.tui import state
-from tritonscope.tui.browse import BrowseScreen, Place
+from tritonscope.tui import clipboard, state
+from tritonscope.tui.browse import BrowseScreen
 from tritonscope.tui.ir_view import GROUNDS, IrView
 from tritonscope.tui.keys import keys_of
 from tritonscope.tui.overlay import Choice, Reading
 from tritonscope.tui.pass_list import PassList
+from tritonscope.tui.places import Place
 
 if TYPE_CHECKING:
     from tritonscope.tui.jobs import Job
@@ -207,16 +208,31 @@ class ScopeApp(App[None]):
                 subprocess.run([*shlex.split(editor), str(path)], check=False)
             self.refresh(layout=True)
 
-    def explain(self, name: str) -> None:
-        """What that is: an operation, a pass, a layout, an instruction."""
+    def explain(self, *texts: str) -> None:
+        """What each is: an operation, a pass, an instruction, a line of a text, a layout with its definition."""
         from tritonscope.explain import explain_all
         from tritonscope.tui.reports import explanation_text
 
-        found = explain_all(name)
-        if not found:
-            self.notify(f"there is nothing to say of {name.strip()[:60]!r}", severity="warning", markup=False)
+        found = [(text, explain_all(text)) for text in texts]
+        if not any(explanations for _, explanations in found):
+            self.notify(f"there is nothing to say of {texts[0].strip()[:60]!r}", severity="warning", markup=False)
             return
         self.push_screen(Reading("what it is", explanation_text(found)))
+
+    def copy(self, text: str, what: str) -> None:
+        """To the clipboard, and where that may fail to a file; `what` is said to be copied."""
+        self.copy_to_clipboard(text)
+        file = clipboard.keep(text)
+        where = f" and to {file}" if file else ""
+        if len(text.encode()) > clipboard.MOST:
+            said = f"{what}: too long for a terminal's clipboard, written to {file}" if file else f"{what} is too long"
+        elif clipboard.through_tmux(text):
+            said = f"copied {what} to tmux's buffer{where}"
+        elif clipboard.takes_osc52():
+            said = f"copied {what}"
+        else:
+            said = f"copied {what} to the clipboard, if the terminal lets us{where}"
+        self.notify(said, markup=False)
 
     # -- other screens
 

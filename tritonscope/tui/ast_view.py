@@ -8,7 +8,6 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.screen import Screen
 from textual.widgets import Static, Tree
 from textual.widgets.tree import TreeNode
 
@@ -18,7 +17,9 @@ from tritonscope.printable import escape
 from tritonscope.store import reader
 from tritonscope.tui.document import Document
 from tritonscope.tui.ir_view import IrView
+from tritonscope.tui.prompt import Prompt
 from tritonscope.tui.rows import TextRows
+from tritonscope.tui.search_screen import SearchScreen
 from tritonscope.tui.session import Session
 
 __all__ = ["AstScreen"]
@@ -26,7 +27,7 @@ __all__ = ["AstScreen"]
 _DEEPEST = 200
 
 
-class AstScreen(Screen[None]):
+class AstScreen(SearchScreen):
     """Escape goes back."""
 
     DEFAULT_CSS = """
@@ -40,11 +41,9 @@ class AstScreen(Screen[None]):
     AstScreen.narrow Tree { width: 1fr; height: 1fr; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,a", "app.pop_screen", "back"),
-        Binding("tab,shift+tab", "pane", "other pane", priority=True),
-        Binding("j", "move(1)", "down", show=False),
-        Binding("k", "move(-1)", "up", show=False),
+        Binding("a", "app.pop_screen", "back", show=False),
     ]
+    TOGGLES = ("wrap", "sticky")
 
     def __init__(self, capture: Capture) -> None:
         super().__init__()
@@ -59,6 +58,7 @@ class AstScreen(Screen[None]):
             yield tree
             yield IrView(id="python")
         yield Static("j k move   enter folds   tab other pane   esc back", id="keys", markup=False)
+        yield Prompt()
 
     def on_mount(self) -> None:
         """Read both."""
@@ -74,7 +74,7 @@ class AstScreen(Screen[None]):
             source = self.session.stage("python")
         except TritonscopeError as error:
             source = Document(str(error), "text", "python")
-        self.query_one(IrView).show(TextRows(source))
+        self.view.show(TextRows(source))
         tree.focus()
 
     def on_resize(self) -> None:
@@ -84,12 +84,12 @@ class AstScreen(Screen[None]):
     def on_tree_node_highlighted(self, event: Tree.NodeHighlighted[tuple[int, int]]) -> None:
         """The source follows."""
         if event.node.data is not None:
-            self.query_one(IrView).go(event.node.data[0] - 1)
+            self.view.go(event.node.data[0] - 1)
 
-    def action_pane(self) -> None:
+    def action_pane(self, direction: int) -> None:
         """Between tree and source."""
-        tree, view = self.query_one(Tree), self.query_one(IrView)
-        (view if tree.has_focus else tree).focus()
+        tree = self.query_one(Tree)
+        (self.view if tree.has_focus else tree).focus()
 
     def action_move(self, rows: int) -> None:
         """In the pane with the focus."""
@@ -97,7 +97,20 @@ class AstScreen(Screen[None]):
         if tree.has_focus:
             tree.action_cursor_down() if rows > 0 else tree.action_cursor_up()
         else:
-            self.query_one(IrView).move(rows)
+            super().action_move(rows)
+
+    def action_ends(self, direction: int) -> None:
+        """First or last."""
+        tree = self.query_one(Tree)
+        if tree.has_focus:
+            tree.action_scroll_home() if direction < 0 else tree.action_scroll_end()
+        else:
+            super().action_ends(direction)
+
+    def action_escape(self) -> None:
+        """Back out of a selection, of marks, and then of the screen."""
+        if not (self.unselect() or self.unmark()):
+            self.app.pop_screen()
 
 
 def _functions(capture: Capture) -> Iterator[Mapping[str, Any]]:

@@ -1,10 +1,9 @@
 """The main screen: captures, stages, passes, and the IR."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar, cast
+from typing import ClassVar
 
 from rich.text import Text
 from textual import work
@@ -12,53 +11,34 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.markup import escape as escape_markup
-from textual.screen import Screen
 from textual.widgets import Static
 
 from tritonscope import bundled_kernels
 from tritonscope.errors import TritonscopeError
 from tritonscope.ir.kinds import kind_of
-from tritonscope.model import Capture, PassRecord
+from tritonscope.model import Capture
 from tritonscope.store import reader
 from tritonscope.tui import texts
 from tritonscope.tui.captures import CaptureTree, settings_of
-from tritonscope.tui.document import Document, follow, next_match
-from tritonscope.tui.host import Host
+from tritonscope.tui.document import Document, follow
 from tritonscope.tui.ir_view import IrView
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.pass_list import PassList
+from tritonscope.tui.places import Jumps, Place, first_place, named, record_of, stages_of, texts_of
 from tritonscope.tui.prompt import Prompt
 from tritonscope.tui.rows import Rows, TextRows
+from tritonscope.tui.search_screen import SearchScreen
 from tritonscope.tui.session import Session
-from tritonscope.tui.stage_strip import StageStrip, stages_of
+from tritonscope.tui.stage_strip import StageStrip
 
-__all__ = ["BrowseScreen", "Place"]
+__all__ = ["BrowseScreen"]
 
 _WIDE, _WIDEST = 110, 160
 _CONTEXT = 3
-_DEFINITION = 300  # characters of a definition that are shown
+_UNSAID = Place()
 
 
-@dataclass(frozen=True)
-class Place:
-    """Where a reader is: a stage, or a step, as text or as a diff, and the row."""
-
-    stage: str = ""
-    step: str = ""
-    diff: bool = False
-    row: int = 0
-
-
-@dataclass(frozen=True)
-class Toggles:
-    """What `t` switches."""
-
-    locations: bool = False
-    side_by_side: bool = False
-    sticky: bool = True
-
-
-class BrowseScreen(Screen[None]):
+class BrowseScreen(SearchScreen):
     """One capture at a time, every level and every pass of it."""
 
     DEFAULT_CSS = """
@@ -81,43 +61,21 @@ class BrowseScreen(Screen[None]):
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move(1)", "down", show=False),
-        Binding("k,up", "move(-1)", "up", show=False),
-        Binding("h,left", "pan(-8)", "left", show=False),
-        Binding("l,right", "pan(8)", "right", show=False),
-        Binding("g,home", "ends(-1)", "top", show=False),
-        Binding("G,end", "ends(1)", "end", show=False),
-        Binding("ctrl+d", "page(0.5)", "half a page down", show=False),
-        Binding("ctrl+u", "page(-0.5)", "half a page up", show=False),
-        Binding("space,pagedown,ctrl+f", "page(1)", "page down", show=False),
-        Binding("b,pageup,ctrl+b", "page(-1)", "page up", show=False),
         Binding("right_curly_bracket", "changed(1)", "next changed pass"),
         Binding("left_curly_bracket", "changed(-1)", "previous changed pass"),
         Binding("J", "step(1)", "next pass", show=False),
-        Binding("K", "explain", "explain", show=False),
-        Binding("right_square_bracket", "hunk(1)", "next hunk", show=False),
-        Binding("left_square_bracket", "hunk(-1)", "previous hunk", show=False),
         Binding("d", "diff", "diff"),
-        Binding("slash", "search", "search", priority=True),
-        Binding("n", "again(1)", "next match", show=False),
-        Binding("N", "again(-1)", "previous match", show=False),
         Binding("F", "search_all", "search every stage and pass", show=False),
-        Binding("asterisk", "uses", "uses of the name under the cursor", show=False),
         Binding("f", "filter", "filter passes", show=False, priority=True),
         Binding("u", "changed_only", "changed passes only", show=False),
-        Binding("z", "fold", "fold nested passes", show=False),
         Binding("s", "sort", "sort passes", show=False),
-        Binding("t", "toggles", "toggles", show=False),
         Binding("colon", "command", "line or pass", show=False, priority=True),
-        Binding("tab", "pane(1)", "next pane", show=False, priority=True),
-        Binding("shift+tab", "pane(-1)", "previous pane", show=False, priority=True),
         Binding("enter", "enter", "view", show=False),
         Binding("p", "list", "passes"),
         Binding("0", "tree", "captures"),
         Binding("plus", "zoom", "zoom", show=False),
         Binding("ctrl+o", "back", "back", show=False),
         Binding("alt+o,ctrl+i", "forward", "forward", show=False),
-        Binding("y", "copy", "copy", show=False),
         Binding("o", "editor", "open in $EDITOR", show=False),
         Binding("c", "compare", "compare with", show=False),
         Binding("e", "variant", "compile a variant", show=False),
@@ -125,20 +83,16 @@ class BrowseScreen(Screen[None]):
         Binding("R", "runs", "runs", show=False),
         Binding("a", "ast", "syntax tree", show=False),
         Binding("x", "failure", "failure", show=False),
-        Binding("escape", "escape", "back", show=False),
         *(Binding(str(number), f"stage({number})", f"stage {number}", show=False) for number in range(1, 10)),
     ]
+    TOGGLES = ("wrap", "side_by_side", "raw", "locations", "sticky")
 
-    def __init__(self, capture: Capture | None, place: Place = Place()) -> None:
+    def __init__(self, capture: Capture | None, place: Place = _UNSAID) -> None:
         super().__init__()
         self.session = Session(capture) if capture is not None else None
         self.place = place
-        self.toggles = Toggles()
         self.captures: list[Capture] = []
-        self.pattern: re.Pattern[str] | None = None
-        self.matches: list[int] = []
-        self.jumps: list[Place] = []
-        self.forward: list[Place] = []
+        self.jumps = Jumps()
         self.busy = ""
         self._shown: Document | None = None
         self._stat_words = ""
@@ -180,21 +134,6 @@ class BrowseScreen(Screen[None]):
         self.set_class(width < _WIDE, "narrow")
         self.set_class(width >= _WIDEST, "widest")
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """While a line is being typed, the keys that would ask for one are text."""
-        typing = self.query_one(Prompt).has_class("asking")
-        return not (typing and action in ("search", "command", "filter", "pane"))
-
-    @property
-    def host(self) -> Host:
-        """The application."""
-        return cast(Host, self.app)
-
-    @property
-    def view(self) -> IrView:
-        """The main view."""
-        return self.query_one(IrView)
-
     @property
     def passes(self) -> PassList:
         """The list of passes."""
@@ -207,13 +146,13 @@ class BrowseScreen(Screen[None]):
 
     # -- opening
 
-    def open(self, capture: Capture, place: Place = Place()) -> None:
+    def open(self, capture: Capture, place: Place = _UNSAID) -> None:
         """Open a capture: at `place`, else where its failure is, else at the last stage of MLIR."""
         self.session = Session(capture)
         self._details = texts.details(capture, texts.last_run(capture))
         self.passes.show(capture)
         if not (place.stage or place.step):
-            place = _first_place(capture)
+            place = first_place(capture)
         self.go(place, remember=False)
         self.call_after_refresh(self.find_stats)
 
@@ -280,8 +219,7 @@ class BrowseScreen(Screen[None]):
         if self.session is None:
             return
         if remember and self.place != place:
-            self.jumps.append(replace(self.place, row=self.view.cursor))
-            self.forward.clear()
+            self.jumps.leave(replace(self.place, row=self.view.cursor))
         row = self.view.screen_row if anchor else None
         try:
             rows, document, words = self._rows(place)
@@ -304,7 +242,7 @@ class BrowseScreen(Screen[None]):
         if not place.step:
             document = session.stage(place.stage, self.toggles.locations)
             return TextRows(document), document, ""
-        record = _record(session.capture, place.step)
+        record = record_of(session.capture, place.step)
         if record.file is not None and kind_of(record.file) == "binary":
             said = f"{record.name} left {record.file}, which is no text; the last stage is its disassembly"
             return TextRows(Document(said, "text", f"after {record.step} {record.name}")), None, ""
@@ -314,7 +252,7 @@ class BrowseScreen(Screen[None]):
         from tritonscope.ir.summary import summarise
         from tritonscope.tui.diff_rows import SideBySide, UnifiedRows
 
-        found = session.diff(record)
+        found = session.raw_diff(record) if self.toggles.raw else session.diff(record)
         kind = session.after(record).kind
         layout = SideBySide if self.toggles.side_by_side else UnifiedRows
         rows = layout(found, kind, f"what {record.step} {record.name} changed", _CONTEXT)
@@ -332,17 +270,17 @@ class BrowseScreen(Screen[None]):
         siblings = [each for each in self.captures if each.kernel == capture.kernel]
         variant = next((s for c, s in zip(siblings, settings_of(siblings), strict=True) if c.path == capture.path), "")
         self.query_one("#header", Static).update(texts.header(capture, variant, self.busy))
-        stage = self.place.stage or _record(capture, self.place.step).stage
+        stage = self.place.stage or record_of(capture, self.place.step).stage
         self.query_one(StageStrip).show(capture, stage)
         self.query_one("#details", Static).update(self._details)
-        self._subtitle()
+        self.say_where()
         self._remember()
 
     def _remember(self) -> None:
         if self.capture is not None:
             self.host.remember(self.capture.path, self.place.step, self.passes.filter.changed_only)
 
-    def _subtitle(self) -> None:
+    def say_where(self) -> None:
         count = len(self.view.rows) if self.view.rows else 0
         parts = [f"{self.view.cursor + 1}/{count}"]
         if self._stat_words:
@@ -381,32 +319,25 @@ class BrowseScreen(Screen[None]):
 
     def on_ir_view_cursor_moved(self) -> None:
         """Say where."""
-        self._subtitle()
+        self.say_where()
 
     def on_prompt_answered(self, event: Prompt.Answered) -> None:
         """What was typed."""
-        self.view.focus()
-        if event.purpose == "search":
-            self._search(event.text)
-        elif event.purpose == "command":
+        if event.purpose == "command":
             self._command(event.text)
         elif event.purpose == "filter":
             self.passes.apply(replace(self.passes.filter, text=event.text))
             self.passes.focus()
 
     def on_prompt_typed(self, event: Prompt.Typed) -> None:
-        """The list narrows, and matches show, as one types."""
+        """The list narrows as one types."""
         if event.purpose == "filter":
             self.passes.apply(replace(self.passes.filter, text=event.text))
-        elif event.purpose == "search":
-            self.view.mark(_compiled(event.text))
 
     def on_prompt_dismissed(self, event: Prompt.Dismissed) -> None:
-        """Nothing happened."""
+        """Nothing is filtered."""
         if event.purpose == "filter":
             self.passes.apply(replace(self.passes.filter, text=""))
-        self.view.mark(self.pattern)
-        self.view.focus()
 
     # -- actions: moving
 
@@ -415,26 +346,21 @@ class BrowseScreen(Screen[None]):
         if self.passes.has_focus:
             self.passes.go(self.passes.cursor + rows)
         else:
-            self.view.move(rows)
-
-    def action_pan(self, columns: int) -> None:
-        """Sideways."""
-        self.view.scroll_relative(x=columns, animate=False)
+            super().action_move(rows)
 
     def action_ends(self, direction: int) -> None:
         """First or last line, or pass."""
-        last = 1 << 40
         if self.passes.has_focus:
-            self.passes.go(0 if direction < 0 else last)
+            self.passes.go(0 if direction < 0 else 1 << 40)
         else:
-            self.view.go(0 if direction < 0 else last)
+            super().action_ends(direction)
 
     def action_page(self, pages: float) -> None:
         """By screens."""
         if self.passes.has_focus:
             self.passes.go(self.passes.cursor + int(pages * max(self.passes.size.height - 2, 1)))
         else:
-            self.view.page(pages)
+            super().action_page(pages)
 
     def action_changed(self, direction: int) -> None:
         """To the next pass that changed something: the gesture of this screen."""
@@ -466,14 +392,6 @@ class BrowseScreen(Screen[None]):
     def action_step(self, direction: int) -> None:
         """To the next pass, whatever it did."""
         self.passes.go(self.passes.cursor + direction)
-
-    def action_hunk(self, direction: int) -> None:
-        """To the next hunk of a diff."""
-        hunks: Sequence[int] = getattr(self.view.rows, "hunks", ())
-        if not hunks:
-            self.notify("hunks are in a diff; d shows that of this pass", severity="information")
-            return
-        self.view.go_to_hunk(direction)
 
     def action_stage(self, number: int) -> None:
         """Stage `number` of the strip."""
@@ -527,11 +445,9 @@ class BrowseScreen(Screen[None]):
                 self.remove_class(name)
                 self.view.focus()
                 return
-        if self.view.pattern is not None or self.view.name_marked:
-            self.pattern = None
-            self.view.mark()
-            self._subtitle()
-        elif self.passes.filter.text:
+        if self.unselect() or self.unmark():
+            return
+        if self.passes.filter.text:
             self.passes.apply(replace(self.passes.filter, text=""))
         elif self.place.diff:
             self.action_diff()
@@ -540,19 +456,17 @@ class BrowseScreen(Screen[None]):
 
     def action_back(self) -> None:
         """Where the reader was before."""
-        if not self.jumps:
-            self.notify("there is nowhere to go back to")
-            return
-        self.forward.append(replace(self.place, row=self.view.cursor))
-        self.go(self.jumps.pop(), remember=False)
+        self._jump(self.jumps.back(replace(self.place, row=self.view.cursor)), "back to")
 
     def action_forward(self) -> None:
         """Where the reader went back from."""
-        if not self.forward:
-            self.notify("there is nowhere to go forward to")
-            return
-        self.jumps.append(replace(self.place, row=self.view.cursor))
-        self.go(self.forward.pop(), remember=False)
+        self._jump(self.jumps.forward(replace(self.place, row=self.view.cursor)), "forward to")
+
+    def _jump(self, place: Place | None, where: str) -> None:
+        if place is None:
+            self.notify(f"there is nowhere to go {where}")
+        else:
+            self.go(place, remember=False)
 
     # -- actions: what is shown
 
@@ -569,8 +483,11 @@ class BrowseScreen(Screen[None]):
         self._remember()
 
     def action_fold(self) -> None:
-        """Nested passes, or not."""
-        self.passes.apply(replace(self.passes.filter, folded=not self.passes.filter.folded))
+        """In the list nested passes, or not; in the view its regions."""
+        if self.passes.has_focus:
+            self.passes.apply(replace(self.passes.filter, folded=not self.passes.filter.folded))
+        else:
+            super().action_fold()
 
     def action_sort(self) -> None:
         """By order, time, change."""
@@ -584,55 +501,11 @@ class BrowseScreen(Screen[None]):
             self.add_class("list")
         self.query_one(Prompt).ask("filter", "passes whose name has ..", self.passes.filter.text)
 
-    def action_toggles(self) -> None:
-        """What can be switched, and how it stands."""
-        names = {
-            "locations": "source locations",
-            "side_by_side": "diffs side by side",
-            "sticky": "enclosing headers stay on top",
-        }
-        options = [
-            (name, f"{label}: {'on' if getattr(self.toggles, name) else 'off'}") for name, label in names.items()
-        ]
-        self.app.push_screen(Choice("toggle", options), self._toggle)
-
-    def _toggle(self, name: str | None) -> None:
-        if name is None:
-            return
-        self.toggles = replace(self.toggles, **{name: not getattr(self.toggles, name)})
-        self.view.sticky = self.toggles.sticky
+    def show_again(self) -> None:
+        """The same place, as the toggles now say."""
         self.go(replace(self.place, row=self.view.cursor), remember=False)
 
     # -- actions: searching
-
-    def action_search(self) -> None:
-        """A regular expression."""
-        self.query_one(Prompt).ask("search", "regular expression; enter, then n and N")
-
-    def _search(self, text: str) -> None:
-        if not text:
-            return
-        pattern = _compiled(text)
-        if pattern is None:
-            self.notify(f"{text!r} is no regular expression", severity="warning", markup=False)
-            return
-        self.pattern = pattern
-        self.view.mark(pattern)
-        self.action_again(1, self.view.cursor - 1)
-
-    def action_again(self, direction: int, start: int | None = None) -> None:
-        """The next match, and how many there are."""
-        if self.pattern is None or self.view.rows is None:
-            self.notify("nothing was searched for; / does", severity="information")
-            return
-        lines = [self.view.rows.text(number) for number in range(len(self.view.rows))]
-        found = next_match(lines, self.pattern, self.view.cursor if start is None else start, direction)
-        if found is None:
-            self.notify(f"no {self.pattern.pattern!r} here; ? in the palette searches every pass", markup=False)
-            return
-        self.matches = [number for number, line in enumerate(lines) if self.pattern.search(line)]
-        self.view.go(found)
-        self._subtitle()
 
     def action_search_all(self) -> None:
         """Where else the pattern is: every stage and every pass that changed something."""
@@ -647,47 +520,25 @@ class BrowseScreen(Screen[None]):
         session = self.session
         if session is None:
             return
-        found: list[tuple[str, str]] = []
-        for name, document in _texts_of(session):
+        found: list[tuple[Place, str]] = []
+        for place, document in texts_of(session):
             count = sum(1 for line in document.lines if pattern.search(line))
             if count:
-                found.append((name, f"{document.title}: {count} lines"))
+                found.append((place, f"{document.title}: {count} lines"))
         self.app.call_from_thread(self._choose_from, pattern, found)
 
-    def _choose_from(self, pattern: "re.Pattern[str]", found: list[tuple[str, str]]) -> None:
+    def _choose_from(self, pattern: "re.Pattern[str]", found: list[tuple[Place, str]]) -> None:
         if not found:
             self.notify(f"{pattern.pattern!r} is nowhere in this capture", markup=False)
             return
-        self.app.push_screen(Choice(f"{pattern.pattern}, in the order of the pipeline", found), self._go_to_match)
 
-    def _go_to_match(self, name: str | None) -> None:
-        if name is None:
-            return
-        kind, _, which = name.partition(" ")
-        self.go(Place(stage=which) if kind == "stage" else Place(step=which))
-        self.action_again(1, -1)
+        def go_to(chosen: str | None) -> None:
+            if chosen is not None:
+                self.go(found[int(chosen)][0])
+                self.action_again(1, -1)
 
-    def action_uses(self) -> None:
-        """Every use of the name under the cursor."""
-        name = self.view.word_at_cursor()
-        if not name:
-            self.notify("there is no name on this line")
-            return
-        self.pattern = re.compile(rf"(?<![\w.$-]){re.escape(name)}(?![\w.$-])")
-        self.view.mark(None, name)
-        if definition := self._definition(name):
-            self.notify(definition, title="defined as", markup=False)
-        self.action_again(1)
-
-    def _definition(self, name: str) -> str:
-        """The line that defines a name, where it is not the cursor's own."""
-        rows = self.view.rows
-        if rows is None:
-            return ""
-        pattern = re.compile(rf"\s*{re.escape(name)}(:\d+)?\s*=")
-        numbers = (number for number in range(len(rows)) if pattern.match(rows.text(number)))
-        found = next(numbers, None)
-        return "" if found is None or found == self.view.cursor else rows.text(found).strip()[:_DEFINITION]
+        options = [(str(number), label) for number, (_, label) in enumerate(found)]
+        self.app.push_screen(Choice(f"{pattern.pattern}, in the order of the pipeline", options), go_to)
 
     def action_command(self) -> None:
         """A line number, a pass or a stage."""
@@ -700,26 +551,14 @@ class BrowseScreen(Screen[None]):
             return
         if self.capture is None or not text:
             return
-        if any(stage.stage == text for stage in self.capture.stages):
-            self.go(Place(stage=text))
-            return
         try:
-            record = reader.find_step(self.capture, text.removeprefix("#"))
+            place = named(self.capture, text)
         except TritonscopeError as error:
-            near = [each for each in self.capture.passes if text.lower() in each.name.lower()]
-            if not near:
-                self.notify(str(error), severity="warning", markup=False)
-                return
-            record = near[0]
-        self.go(Place(step=record.step, diff=self.place.diff), anchor=True)
+            self.notify(str(error), severity="warning", markup=False)
+            return
+        self.go(replace(place, diff=bool(place.step) and self.place.diff), anchor=bool(place.step))
 
     # -- actions: out of here
-
-    def action_copy(self) -> None:
-        """The line under the cursor, to the terminal's clipboard."""
-        if self.view.rows is not None and len(self.view.rows):
-            self.app.copy_to_clipboard(self.view.rows.text(self.view.cursor).strip())
-            self.notify("copied the line")
 
     def action_editor(self) -> None:
         """The file, in $EDITOR."""
@@ -730,16 +569,17 @@ class BrowseScreen(Screen[None]):
         if capture is None:
             return None
         if self.place.step:
-            file = reader.file_after(capture, _record(capture, self.place.step))
+            file = reader.file_after(capture, record_of(capture, self.place.step))
         else:
             file = reader.find_stage(capture, self.place.stage).file
         return Path(capture.path) / file if file else None
 
     def action_explain(self) -> None:
-        """What this operation, layout or pass is."""
-        line = self.view.rows.text(self.view.cursor) if self.view.rows and len(self.view.rows) else ""
-        name = self.passes.current.name if self.passes.has_focus and self.passes.current else ""
-        self.host.explain(name or line)
+        """What this pass is, or what is on this line."""
+        if self.passes.has_focus and self.passes.current:
+            self.host.explain(self.passes.current.name)
+        else:
+            super().action_explain()
 
     def action_compare(self) -> None:
         """With another capture."""
@@ -769,44 +609,3 @@ class BrowseScreen(Screen[None]):
             self.notify("this capture has no failure")
             return
         self.host.show_failure(self.capture)
-
-
-def _record(capture: Capture, step: str) -> PassRecord:
-    return next(record for record in capture.passes if record.step == step)
-
-
-def _texts_of(session: Session) -> Iterator[tuple[str, Document]]:
-    """Every text of a capture once, in the order of the pipeline: "stage NAME" or "step N", and the document."""
-    for stage in stages_of(session.capture):
-        if stage.stage in ("python", "source"):
-            yield f"stage {stage.stage}", session.stage(stage.stage)
-    for record in session.capture.passes:
-        if record.file is None or kind_of(record.file) == "binary":
-            continue
-        try:
-            yield f"step {record.step}", session.after(record)
-        except TritonscopeError:
-            continue
-    if any(stage.stage == "sass" for stage in session.capture.stages):
-        yield "stage sass", session.stage("sass")
-
-
-def _first_place(capture: Capture) -> Place:
-    if capture.failure is not None and capture.failure.step is not None:
-        records = [record for record in capture.passes if record.changed and record.file]
-        if records:
-            return Place(step=records[-1].step)
-    names = [stage.stage for stage in stages_of(capture)]
-    return Place(
-        stage=next((name for name in ("ttgir", "ttir", "source") if name in names), names[-1] if names else "")
-    )
-
-
-def _compiled(text: str) -> "re.Pattern[str] | None":
-    """Case counts only where a capital was typed."""
-    try:
-        return (
-            re.compile(text, 0 if any(character.isupper() for character in text) else re.IGNORECASE) if text else None
-        )
-    except re.error:
-        return None

@@ -1,6 +1,6 @@
 """Two captures side by side: stages and passes with their verdicts, why the keys differ, and the texts compared."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -8,7 +8,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.screen import Screen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -20,7 +19,9 @@ from tritonscope.tui import texts
 from tritonscope.tui.diff_rows import SideBySide, UnifiedRows
 from tritonscope.tui.document import Document
 from tritonscope.tui.ir_view import IrView
+from tritonscope.tui.prompt import Prompt
 from tritonscope.tui.rows import Rows, TextRows
+from tritonscope.tui.search_screen import SearchScreen
 from tritonscope.tui.session import Session
 
 __all__ = ["CompareScreen"]
@@ -36,7 +37,7 @@ class _Line:
     text: Text
 
 
-class CompareScreen(Screen[None]):
+class CompareScreen(SearchScreen):
     """Escape goes back to where the reader was."""
 
     DEFAULT_CSS = """
@@ -52,27 +53,18 @@ class CompareScreen(Screen[None]):
     CompareScreen.narrow Horizontal { layout: vertical; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,c", "app.pop_screen", "back"),
-        Binding("tab,shift+tab", "pane", "other pane", priority=True),
+        Binding("c", "app.pop_screen", "back", show=False),
         Binding("s", "side_by_side", "side by side"),
-        Binding("j,down", "move(1)", "down", show=False),
-        Binding("k,up", "move(-1)", "up", show=False),
-        Binding("g", "ends(-1)", "top", show=False),
-        Binding("G", "ends(1)", "end", show=False),
-        Binding("space,pagedown", "page(1)", "page down", show=False),
-        Binding("b,pageup", "page(-1)", "page up", show=False),
-        Binding("right_square_bracket", "hunk(1)", "next hunk", show=False),
-        Binding("left_square_bracket", "hunk(-1)", "previous hunk", show=False),
         Binding("right_curly_bracket", "differing(1)", "next that differs"),
         Binding("left_curly_bracket", "differing(-1)", "previous that differs"),
         Binding("plus", "zoom", "zoom", show=False),
     ]
+    TOGGLES = ("wrap", "side_by_side", "raw", "sticky")
 
     def __init__(self, left: Capture, right: Capture) -> None:
         super().__init__()
         self.left, self.right = Session(left), Session(right)
         self.lines: list[_Line] = []
-        self.side_by_side = False
 
     def compose(self) -> ComposeResult:
         """Both sides, the key, the list and the view."""
@@ -87,11 +79,12 @@ class CompareScreen(Screen[None]):
             with Vertical():
                 yield IrView(id="difference")
         yield Static("", id="keys", markup=False)
+        yield Prompt()
 
     def on_mount(self) -> None:
         """The list fills as verdicts come."""
         self.query_one(OptionList).border_title = "stages and passes"
-        self.query_one(IrView).show(TextRows(Document("comparing ..", "text", "difference")))
+        self.view.show(TextRows(Document("comparing ..", "text", "difference")))
         self.query_one(OptionList).focus()
         self.find()
 
@@ -147,7 +140,7 @@ class CompareScreen(Screen[None]):
             rows = self._rows(paired)
         except TritonscopeError as error:
             rows = TextRows(Document(str(error), "text", "difference"))
-        self.query_one(IrView).show(rows)
+        self.view.show(rows)
 
     def _rows(self, paired: pairing.Paired) -> Rows:
         title = f"{paired.stage} {paired.pass_name or ''}".strip()
@@ -160,20 +153,21 @@ class CompareScreen(Screen[None]):
             assert paired.left is not None
             assert paired.right is not None
             left, right = self.left.after(paired.left), self.right.after(paired.right)
-        key = ("pair", paired.stage, paired.pass_name, paired.left and paired.left.step)
-        found = self.left.compare(left, right, key)
-        rows = (SideBySide if self.side_by_side else UnifiedRows)(found, right.kind, title, _CONTEXT)
-        self.query_one(IrView).border_subtitle = texts.stat_words(found.stat)
+        raw = self.toggles.raw
+        key = ("raw pair" if raw else "pair", paired.stage, paired.pass_name, paired.left and paired.left.step)
+        found = self.left.compare(left, right, key, raw)
+        rows = (SideBySide if self.toggles.side_by_side else UnifiedRows)(found, right.kind, title, _CONTEXT)
+        self.view.border_subtitle = texts.stat_words(found.stat)
         if not len(rows):
             return TextRows(Document(f"{title}: {texts.stat_words(found.stat)} differs", "text", title))
         return rows
 
     # -- actions
 
-    def action_pane(self) -> None:
+    def action_pane(self, direction: int) -> None:
         """Between list and view."""
-        pairs, view = self.query_one(OptionList), self.query_one(IrView)
-        (view if pairs.has_focus else pairs).focus()
+        pairs = self.query_one(OptionList)
+        (self.view if pairs.has_focus else pairs).focus()
 
     def action_move(self, rows: int) -> None:
         """In the pane with the focus."""
@@ -181,7 +175,7 @@ class CompareScreen(Screen[None]):
         if pairs.has_focus:
             pairs.action_cursor_down() if rows > 0 else pairs.action_cursor_up()
         else:
-            self.query_one(IrView).move(rows)
+            super().action_move(rows)
 
     def action_ends(self, direction: int) -> None:
         """First or last."""
@@ -189,15 +183,12 @@ class CompareScreen(Screen[None]):
         if pairs.has_focus:
             pairs.action_first() if direction < 0 else pairs.action_last()
         else:
-            self.query_one(IrView).go(0 if direction < 0 else 1 << 40)
+            super().action_ends(direction)
 
-    def action_page(self, pages: int) -> None:
-        """The view, by screens."""
-        self.query_one(IrView).page(pages)
-
-    def action_hunk(self, direction: int) -> None:
-        """To the next hunk."""
-        self.query_one(IrView).go_to_hunk(direction)
+    def action_escape(self) -> None:
+        """Back out of a selection, of marks, and then of the screen."""
+        if not (self.unselect() or self.unmark()):
+            self.app.pop_screen()
 
     def action_differing(self, direction: int) -> None:
         """To the next pair that differs."""
@@ -212,7 +203,11 @@ class CompareScreen(Screen[None]):
 
     def action_side_by_side(self) -> None:
         """Unified or side by side."""
-        self.side_by_side = not self.side_by_side
+        self.toggles = replace(self.toggles, side_by_side=not self.toggles.side_by_side)
+        self.show_again()
+
+    def show_again(self) -> None:
+        """The same pair, as the toggles now say."""
         index = self.query_one(OptionList).highlighted
         if index is not None:
             self.show(index)
@@ -221,7 +216,7 @@ class CompareScreen(Screen[None]):
         """The view alone."""
         pairs = self.query_one(OptionList)
         pairs.display = not pairs.display
-        self.query_one(IrView).focus()
+        self.view.focus()
 
 
 def _label(paired: pairing.Paired) -> Text:

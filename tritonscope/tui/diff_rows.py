@@ -1,8 +1,10 @@
 """A diff as the view draws it, unified or side by side. No textual here."""
 
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 
 from tritonscope.ir.diff import Diff, Hunk, Line, hunks
+from tritonscope.tui.folds import Region
 from tritonscope.tui.rows import Cell, Row
 
 __all__ = ["SideBySide", "UnifiedRows"]
@@ -12,6 +14,8 @@ SIGNS = {"changed": "!", "layout": "~", "added": "+", "removed": "-", "moved": "
 
 
 class _DiffRows:
+    columns = 1
+
     def __init__(self, diff: Diff, kind: str, title: str, context: int) -> None:
         self.diff, self.kind, self.title = diff, kind, title
         self._rows: list[Row] = []
@@ -33,8 +37,19 @@ class _DiffRows:
     def text(self, number: int) -> str:
         return self._rows[number].cells[-1].text or self._rows[number].cells[0].text
 
+    def cell_texts(self, number: int) -> Sequence[str]:
+        return [cell.text for cell in self._rows[number].cells]
+
     def headers(self, number: int, most: int) -> Sequence[int]:
         return [max((start for start in self.hunks if start < number), default=0)][:most] if number else []
+
+    @cached_property
+    def largest(self) -> int:
+        return max((cell.number or 0 for row in self._rows for cell in row.cells), default=0)
+
+    @property
+    def regions(self) -> Sequence[Region]:
+        return ()
 
 
 class UnifiedRows(_DiffRows):
@@ -57,6 +72,8 @@ class UnifiedRows(_DiffRows):
 
 class SideBySide(_DiffRows):
     """A diff with old on the left and new on the right."""
+
+    columns = 2
 
     def _of(self, hunk: Hunk) -> Iterator[Row]:
         for line in hunk.lines:

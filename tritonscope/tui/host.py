@@ -33,8 +33,12 @@ class Host(Protocol):
         """A file in $EDITOR."""
         ...
 
-    def explain(self, name: str) -> None:
-        """What an operation, a pass, a layout or an instruction is."""
+    def copy(self, text: str, what: str) -> None:
+        """To the clipboard, and where that may fail to a file; `what` is said to be copied."""
+        ...
+
+    def explain(self, *texts: str) -> None:
+        """What each is: an operation, a pass, an instruction, a line of a text, a layout with its definition."""
         ...
 
     def compare_with(self, capture: Capture | None) -> None:

@@ -2,28 +2,36 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.markup import escape as escape_markup
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 from textual.strip import Strip
 
 from tritonscope.printable import escape
 from tritonscope.tui.document import words_of
+from tritonscope.tui.folds import hidden_by, innermost
 from tritonscope.tui.highlight import PALETTES, spans
+from tritonscope.tui.names import names_of
+from tritonscope.tui.placing import Placing
 from tritonscope.tui.rows import Cell, Row, Rows
 
 __all__ = ["GROUNDS", "IrView"]
 
 _CACHED = 1000
 _STICKY = 3
+_TAB = "    "
+_MOST_DRAWN = 10  # columns that one character can take: \U0010ffff
+_MODULES = ("module ", "builtin.module ")
 
 
 class IrView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -48,6 +56,10 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.pattern: re.Pattern[str] | None = None
         self.name_marked = ""
         self.sticky = True
+        self.wrap = False
+        self.closed: frozenset[tuple[str, ...]] = frozenset()  # keys of the regions that are folded, of any text
+        self.selected_from: int | None = None  # where the lines that are being selected begin
+        self._placing = Placing(0, {}, None)
         self._strips: OrderedDict[tuple[object, ...], Strip] = OrderedDict()
         self._generation = 0
         self.palette = "dark"
@@ -56,65 +68,198 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         """Colours as the application has them."""
         self.palette = getattr(self.app, "palette_name", self.palette)
 
+    def on_resize(self) -> None:
+        """Wrapped lines take other room, and the cursor stays in sight."""
+        if self.wrap and self.rows is not None:
+            self._place(self.screen_row)
+        self._into_sight()
+
     # -- what is shown
 
     def show(self, rows: Rows, cursor: int = 0, screen_row: int | None = None) -> None:
-        """Show other rows with the cursor on row `cursor`, which stays on that row of the screen if it is given."""
+        """Show other rows with the cursor on row `cursor`, which stays on that row of the screen if it is given.
+
+        Regions that were folded stay so, where the new rows have the same.
+        """
         self.rows = rows
-        self._generation += 1
-        self._strips.clear()
-        widest = max((len(rows.text(number)) for number in _sample(len(rows))), default=0)
-        self.virtual_size = Size(widest + self._gutter + 2, len(rows))
+        self.selected_from = None
         self.border_title = escape_markup(rows.title)
         self.set_reactive(IrView.cursor, min(max(cursor, 0), max(len(rows) - 1, 0)))
-        row = self.size.height // 3 if screen_row is None else screen_row
-        self.scroll_to(y=max(self.cursor - row, 0), animate=False, force=True)
-        self.refresh()
+        self._place(self.size.height // 3 if screen_row is None else screen_row)
         self.post_message(self.CursorMoved(self))
+
+    def _place(self, screen_row: int) -> None:
+        """Put the rows on lines anew, the cursor on that row of the screen."""
+        rows = self.rows
+        assert rows is not None
+        self._generation += 1
+        self._strips.clear()
+        hidden = hidden_by(rows.regions, self.closed) if self.closed else {}
+        self._placing = Placing(len(rows), hidden, self._heights() if self.wrap else None)
+        widest = 0 if self.wrap else max((len(rows.text(number)) for number in _sample(len(rows))), default=0)
+        self.virtual_size = Size(widest + self._gutter + 2 if widest else 0, self._placing.lines)
+        self.set_reactive(IrView.cursor, self._placing.shown(self.cursor))
+        self.scroll_to(y=max(self._placing.line_of(self.cursor) - screen_row, 0), animate=False, force=True)
+        self.refresh()
+
+    def set_wrap(self, wrap: bool) -> None:
+        """Wrap long lines, or let them run out of sight."""
+        self.wrap = wrap
+        self.scroll_to(x=0, animate=False, force=True)
+        if self.rows is not None:
+            self._place(self.screen_row)
+
+    def _heights(self) -> Callable[[int], int]:
+        """Says how many lines a row takes when it is wrapped."""
+        rows = self.rows
+        assert rows is not None
+        room = max(self._width // rows.columns - self._gutter, 1)
+        short = room // _MOST_DRAWN
+
+        def height(number: int) -> int:
+            texts = rows.cell_texts(number)
+            return max(1 if len(text) <= short else max(-(-_drawn_width(text) // room), 1) for text in texts)
+
+        return height
 
     @property
     def screen_row(self) -> int:
         """The row of the screen that the cursor is on."""
-        return int(self.cursor - self.scroll_offset.y)
+        return int(self._placing.line_of(self.cursor) - self.scroll_offset.y)
+
+    @property
+    def _width(self) -> int:
+        """The columns that no scroll bar covers."""
+        return int(self.scrollable_content_region.width)
+
+    @property
+    def _digits(self) -> int:
+        return max(len(str(self.rows.largest if self.rows else 0)), 4)
 
     @property
     def _gutter(self) -> int:
-        return len(str(len(self.rows) if self.rows else 0)) + 3
+        return self._digits + 3
 
     def mark(self, pattern: "re.Pattern[str] | None" = None, name: str = "") -> None:
         """Mark matches of `pattern`, and the uses of `name`."""
         self.pattern, self.name_marked = pattern, name
-        self._strips.clear()
-        self.refresh()
+        self.repaint()
 
     def repaint(self) -> None:
         """Draw everything anew, after a change of theme."""
         self._strips.clear()
         self.refresh()
 
+    # -- folds
+
+    def fold(self, close: bool | None = None) -> bool:
+        """Close (True) or open (False) the region that the cursor is in, None for the other; False where there is none.
+
+        The cursor goes to the line that opens the region.
+        """
+        rows = self.rows
+        if rows is None:
+            return False
+        region = innermost(rows.regions, self.cursor)
+        while close and region is not None and region.key in self.closed:  # closed already: the one around it
+            region = innermost(rows.regions, region.first - 1) if region.first else None
+            if region is not None and region.last < self.cursor:
+                region = None
+        if region is None:
+            return False
+        shut = region.key not in self.closed if close is None else close
+        row = self.screen_row
+        self.closed = self.closed | {region.key} if shut else self.closed - {region.key}
+        self.set_reactive(IrView.cursor, region.first if shut else self.cursor)
+        self._place(row)
+        self.post_message(self.CursorMoved(self))
+        return True
+
+    def fold_all(self, close: bool) -> None:
+        """Fold every region of these rows but the module around all, or open all, those of other texts too."""
+        if self.rows is None:
+            return
+        keys = {region.key for region in self.rows.regions if not region.key[-1].startswith(_MODULES)}
+        self.closed = self.closed | keys if close else frozenset()
+        self._place(self.screen_row)
+        self.post_message(self.CursorMoved(self))
+
+    def _reveal(self, row: int) -> None:
+        """Open the folds that hide `row`."""
+        assert self.rows is not None
+        around = {region.key for region in self.rows.regions if region.first < row <= region.last}
+        self.closed = self.closed - around
+        self._place(self.screen_row)
+
+    # -- selecting
+
+    def select_lines(self) -> None:
+        """Begin to select lines at the cursor, or end it."""
+        self.selected_from = self.cursor if self.selected_from is None else None
+        self.repaint()
+
+    @property
+    def selected_lines(self) -> range:
+        """The rows that are selected from the keyboard, whole folds with them; none where nothing is."""
+        if self.selected_from is None or self.rows is None or not len(self.rows):
+            return range(0)
+        first, last = sorted((self.selected_from, self.cursor))
+        return range(first, last + self._placing.hidden.get(last, 0) + 1)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text that the mouse selected, without line numbers."""
+        rows = self.rows
+        if rows is None or not len(rows):
+            return None
+        first = selection.start.y if selection.start else 0
+        last = selection.end.y if selection.end else len(rows) - 1
+        found = []
+        for number in range(max(first, 0), min(last, len(rows) - 1) + 1):
+            text = rows.text(number)
+            span = _selected(selection, number, text)
+            found.append(text[span[0] : span[1]] if span else "")
+        return "\n".join(found), "\n"
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw what is selected."""
+        self.repaint()
+
     # -- moving
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Keep the cursor in sight, clear of what is sticky."""
-        height = self.scrollable_content_region.height or self.size.height
-        top = int(self.scroll_offset.y)
-        lead = min(_STICKY, height // 4) if self.sticky else 0
-        if after < top + lead:
-            self.scroll_to(y=max(after - lead, 0), animate=False, force=True)
-        elif after >= top + height:
-            self.scroll_to(y=after - height + 1, animate=False, force=True)
+        self._into_sight()
+        if self.selected_from is not None:
+            self._strips.clear()
         self.refresh()
         if before != after:
             self.post_message(self.CursorMoved(self))
 
+    def _into_sight(self) -> None:
+        height = self.scrollable_content_region.height or self.size.height
+        top = int(self.scroll_offset.y)
+        lead = min(_STICKY, height // 4) if self.sticky else 0
+        line = self._placing.line_of(self.cursor)
+        if line < top + lead:
+            self.scroll_to(y=max(line - lead, 0), animate=False, force=True)
+        elif line >= top + height:
+            self.scroll_to(y=line - height + 1, animate=False, force=True)
+
     def move(self, rows: int) -> None:
-        """Move the cursor by so many rows."""
-        self.go(self.cursor + rows)
+        """Move the cursor by so many rows; a fold is one."""
+        self.cursor = self._placing.moved(self.cursor, rows)
+
+    def end(self, direction: int) -> None:
+        """Put the cursor on the first (-1) or the last (1) row that is seen."""
+        self.move(direction * self._placing.lines)
 
     def go(self, row: int) -> None:
-        """Put the cursor on a row."""
+        """Put the cursor on a row, and open the folds that it is in."""
         count = len(self.rows) if self.rows else 0
-        self.cursor = min(max(row, 0), max(count - 1, 0))
+        row = min(max(row, 0), max(count - 1, 0))
+        if self._placing.hidden and self._placing.shown(row) != row:
+            self._reveal(row)
+        self.cursor = row
 
     def go_to_hunk(self, direction: int) -> None:
         """Put the cursor on the next (1) or previous (-1) hunk of a diff, where there is one."""
@@ -126,86 +271,136 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     def page(self, pages: float) -> None:
         """Move by so many screens, the cursor with them."""
         height = max(self.scrollable_content_region.height - 2, 1)
-        self.move(int(height * pages))
+        line = self._placing.line_of(self.cursor) + int(height * pages)
+        row = self._placing.at(min(max(line, 0), max(self._placing.lines - 1, 0)))[0] if self._placing.lines else 0
+        self.cursor = row if row != self.cursor else self._placing.moved(row, 1 if pages > 0 else -1)
 
-    def word_at_cursor(self) -> str:
-        """The first name on the cursor's row."""
-        if self.rows is None or not len(self.rows):
-            return ""
-        words = words_of(self.rows.text(self.cursor))
-        return next((word for _, _, word in words if word[0] in "%#^@!"), words[0][2] if words else "")
+    def names_at_cursor(self) -> list[str]:
+        """The names on the cursor's row whose definition or uses can be looked up."""
+        return names_of(self.rows.text(self.cursor)) if self.rows is not None and len(self.rows) else []
 
     def on_click(self, event: events.Click) -> None:
-        """A click puts the cursor there."""
+        """A click puts the cursor there, a second one selects the word."""
+        event.prevent_default()  # textual would select the whole text
         self.focus()
-        self.go(int(self.scroll_offset.y) + event.y - (1 if self.styles.border_top[0] else 0))
+        y = int(self.scroll_offset.y) + event.y - (1 if self.styles.border_top[0] else 0)
+        if self.rows is None or not 0 <= y < self._placing.lines:
+            return
+        widget, offset = self.screen.get_widget_and_offset_at(event.screen_x, event.screen_y)
+        if event.chain == 2 and widget is self and offset is not None and 0 <= offset.y < len(self.rows):
+            self._select_word(offset)
+        elif event.chain == 1 and self.text_selection is None:
+            self.cursor = self._placing.at(y)[0]
+
+    def _select_word(self, at: Offset) -> None:
+        assert self.rows is not None
+        text = self.rows.text(at.y)
+        column = _column(text, at.x)
+        span = next(((start, end) for start, end, _ in words_of(text) if start <= column < end), None)
+        if span is not None:
+            drawn = (len(_drawn(text[: span[0]])), len(_drawn(text[: span[1]])))
+            self.screen.selections = {self: Selection(Offset(drawn[0], at.y), Offset(drawn[1], at.y))}
 
     # -- drawing
 
     def render_line(self, y: int) -> Strip:
         """Row `y` of the screen."""
         scroll_x, scroll_y = self.scroll_offset
-        width = self.size.width
-        number = int(scroll_y) + y
-        if self.rows is None or number >= len(self.rows):
+        width = self._width
+        line = int(scroll_y) + y
+        if self.rows is None or line >= self._placing.lines:
             return Strip.blank(width, self.rich_style)
         headers = self._headers(int(scroll_y))
         if y < len(headers):
-            strip = self._strip(headers[y], "sticky", width, int(scroll_x))
-        else:
-            strip = self._strip(number, "cursor" if number == self.cursor else "", width, int(scroll_x))
-        return strip
+            return self._strip(headers[y], 0, "sticky", width, int(scroll_x))
+        number, part = self._placing.at(line)
+        mode = "cursor" if number == self.cursor else "selected" if number in self.selected_lines else ""
+        return self._strip(number, part, mode, width, int(scroll_x))
 
     def _headers(self, top: int) -> list[int]:
         """Sticky rows, less those that the cursor would be under."""
         if not self.sticky or self.rows is None or top == 0:
             return []
-        found = [row for row in self.rows.headers(top + _STICKY, _STICKY) if row < top + _STICKY]
-        found = [row for row in found if row < top + len(found)]
+        placing = self._placing
+        first = placing.at(min(top + _STICKY, placing.lines - 1))[0]
+        found = [row for row in self.rows.headers(first, _STICKY) if placing.line_of(row) < top + _STICKY]
+        found = [row for row in found if placing.line_of(row) < top + len(found)]
         return found[: max(min(self.screen_row, _STICKY), 0)] if self.has_focus else found
 
-    def _strip(self, number: int, mode: str, width: int, scroll_x: int) -> Strip:
-        key = (self._generation, number, mode, width, scroll_x, self.palette, self.has_focus)
+    def _strip(self, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
+        key = (self._generation, number, part, mode, width, scroll_x, self.palette, self.has_focus)
         if key in self._strips:
             self._strips.move_to_end(key)
             return self._strips[key]
         assert self.rows is not None
         row = self.rows.row(number)
-        strip = self._draw(row, mode, width, scroll_x)
+        strip = self._draw(row, number, part, mode, width, scroll_x)
         self._strips[key] = strip
         if len(self._strips) > _CACHED:
             self._strips.popitem(last=False)
         return strip
 
-    def _draw(self, row: Row, mode: str, width: int, scroll_x: int) -> Strip:
+    def _draw(self, row: Row, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
         base = self.rich_style
         if mode == "cursor":
             base += Style(bgcolor=self._colour("cursor")) if self.has_focus else Style(bgcolor=self._colour("faint"))
+            base += Style(underline=True) if self.selected_from is not None else Style()
+        elif mode == "selected":
+            base += self._selection_style
         elif mode == "sticky":
             base += Style(bgcolor=self._colour("sticky"), italic=True)
         share = width // len(row.cells)
         segments: list[Segment] = []
         for index, cell in enumerate(row.cells):
-            room = share if index < len(row.cells) - 1 else width - share * (len(row.cells) - 1)
-            segments += self._cell(cell, row.heading, base, room, scroll_x, mode)
+            last = index == len(row.cells) - 1
+            room = width - share * index if last else share
+            # What the mouse selects is the text of the last cell; all that is left of it counts as its beginning.
+            at = (number, 0 if last else index * share - width)
+            segments += self._cell(cell, row.heading, base, room, part if self.wrap else None, scroll_x, mode, at)
         return Strip(segments).adjust_cell_length(width, base)
 
-    def _cell(self, cell: Cell, heading: bool, base: Style, room: int, scroll_x: int, mode: str) -> list[Segment]:
+    def _cell(
+        self,
+        cell: Cell,
+        heading: bool,
+        base: Style,
+        room: int,
+        part: int | None,
+        scroll_x: int,
+        mode: str,
+        at: tuple[int, int],
+    ) -> list[Segment]:
+        """One cell, `room` cells wide, of a wrapped row its part number `part`; `at` is its row and column of text."""
+        number, column = at
         ground = base
-        if cell.style and mode != "cursor" and (colour := self._colour(cell.style)):
+        if cell.style and mode not in ("cursor", "selected") and (colour := self._colour(cell.style)):
             ground = base + Style(bgcolor=colour)
         if heading:
-            return [Segment(cell.text.ljust(room)[:room], base + Style(bold=True, color=self._colour("muted")))]
-        digits = len(str(len(self.rows or ()))) if self.rows else 1
-        digits = max(digits, 4)
-        number = "" if cell.number is None else str(cell.number)
-        gutter = f"{number:>{digits}} {cell.sign} "
-        pieces = [Segment(gutter, ground + Style(color=self._colour("muted"), bold=cell.sign != " "))]
-        pieces += _cropped(self._words(cell, ground), scroll_x, max(room - len(gutter), 0), ground)
-        return pieces
+            heading_text = "" if part else cell.text
+            return [Segment(heading_text.ljust(room)[:room], base + Style(bold=True, color=self._colour("muted")))]
+        hidden = self._placing.hidden.get(number, 0)
+        label = "" if cell.number is None or part else str(cell.number)
+        sign = "▸" if hidden else cell.sign
+        gutter = f"{label:>{self._digits}} {sign} "
+        look = ground + Style(color=self._colour("muted"), bold=sign != " ")
+        pieces = [Segment(gutter, look + Style.from_meta({"offset": (column - len(gutter), number)}))]
+        note = f" ⋯ {hidden} lines" if hidden else ""
+        room = max(room - len(gutter), 0)
+        words = Strip(self._words(cell, ground, number if not column else -1))
+        if part is None or hidden:
+            skip = scroll_x
+            drawn = _cropped(words, skip, max(room - len(note), 0), ground, fill=not note)
+        else:
+            skip = part * room
+            drawn = list(words.crop(skip, skip + room).adjust_cell_length(room, ground))
+        pieces += Strip(drawn).apply_offsets(column + skip, number)
+        if note:
+            pieces.append(Segment(note, ground + Style(color=self._colour("muted"), italic=True)))
+        return list(Strip(pieces).adjust_cell_length(room + len(gutter), ground))
 
-    def _words(self, cell: Cell, ground: Style) -> list[Segment]:
-        """The text in colour, what is marked underlined and bold."""
+    def _words(self, cell: Cell, ground: Style, number: int) -> list[Segment]:
+        """The text in colour, what is marked underlined and bold, what the mouse selected of row `number` on its own
+        ground."""
         text = cell.text
         kind = self.rows.kind if self.rows else ""
         palette = PALETTES[self.palette]
@@ -219,7 +414,13 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         if self.pattern is not None:
             found = [match.span() for match in self.pattern.finditer(text)]
             styles += [(start, end, Style(reverse=True, bold=True)) for start, end in found if end > start]
+        if (selection := self.text_selection) and number >= 0 and (span := _selected(selection, number, text)):
+            styles.append((*span, self._selection_style))
         return _styled(text, styles, ground)
+
+    @property
+    def _selection_style(self) -> Style:
+        return Style(reverse=True) if self.palette == "ansi" else Style(bgcolor=self._colour("selected"))
 
     def _colour(self, name: str) -> str:
         return GROUNDS[self.palette].get(name, "")
@@ -231,6 +432,7 @@ GROUNDS: dict[str, dict[str, str]] = {
         "cursor": "#30405a",
         "faint": "#25292f",
         "sticky": "#2b2f3a",
+        "selected": "#3d5a80",
         "muted": "#7f848e",
         "added": "#12351f",
         "new": "#12351f",
@@ -241,6 +443,7 @@ GROUNDS: dict[str, dict[str, str]] = {
         "cursor": "#cfe2ff",
         "faint": "#eeeeee",
         "sticky": "#e4e7ee",
+        "selected": "#a8c7fa",
         "muted": "#6a737d",
         "added": "#d7f5dd",
         "new": "#d7f5dd",
@@ -265,15 +468,44 @@ def _styled(text: str, styles: list[tuple[int, int, Style]], ground: Style) -> l
         for first, last, each in styles:
             if first <= start and end <= last:
                 style += each
-        segments.append(Segment(escape(text[start:end]).replace("\t", "    "), style))
+        segments.append(Segment(_drawn(text[start:end]), style))
     return segments
 
 
-def _cropped(segments: list[Segment], skip: int, room: int, ground: Style) -> list[Segment]:
-    """The part of `segments` from column `skip` on, `room` cells wide, an ellipsis where more follows."""
-    strip = Strip(segments)
+def _cropped(strip: Strip, skip: int, room: int, ground: Style, fill: bool) -> list[Segment]:
+    """The part of `strip` from column `skip` on, at most `room` cells wide, an ellipsis where more follows."""
     width = strip.cell_length
     strip = strip.crop(skip, skip + room)
     if width > skip + room > 0:
         strip = Strip([*strip.crop(0, room - 1), Segment("…", ground)])
-    return list(strip.adjust_cell_length(room, ground))
+    return list(strip.adjust_cell_length(room, ground) if fill else strip)
+
+
+def _drawn(text: str) -> str:
+    """`text` as it is drawn."""
+    return escape(text).replace("\t", _TAB)
+
+
+def _drawn_width(text: str) -> int:
+    if text.isascii() and (text.isprintable() or text.replace("\t", " ").isprintable()):
+        return len(text) + (len(_TAB) - 1) * text.count("\t")
+    return cell_len(_drawn(text))
+
+
+def _column(text: str, drawn: int) -> int:
+    """The character of `text` that is drawn at column `drawn`."""
+    column = 0
+    for index, character in enumerate(text):
+        column += len(_drawn(character))
+        if column > drawn:
+            return index
+    return len(text)
+
+
+def _selected(selection: Selection, number: int, text: str) -> tuple[int, int] | None:
+    """Which characters of row `number` are selected."""
+    span = selection.get_span(number)
+    if span is None:
+        return None
+    start, end = span
+    return _column(text, max(start, 0)), len(text) if end == -1 else _column(text, max(end, 0))

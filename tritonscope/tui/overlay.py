@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from rich.console import RenderableType
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
@@ -11,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-__all__ = ["Choice", "Reading"]
+__all__ = ["Choice", "FoldKeys", "Reading"]
 
 
 class Reading(ModalScreen[None]):
@@ -92,9 +93,10 @@ class Choice(ModalScreen[str | None]):
         options = self.query_one(OptionList)
         options.clear_options()
         words = text.lower().split()
-        options.add_options(
-            Option(Text(label), id=id_) for id_, label in self._options if all(word in label.lower() for word in words)
-        )
+        found = [option for option in self._options if all(word in option[1].lower() for word in words)]
+        # What begins with the text is likelier meant than what has it somewhere.
+        found.sort(key=lambda option: not option[1].lower().startswith(text.lower()))
+        options.add_options(Option(Text(label), id=id_) for id_, label in found)
         if options.option_count:
             options.highlighted = 0
 
@@ -121,3 +123,43 @@ class Choice(ModalScreen[str | None]):
     def action_none(self) -> None:
         """Nothing was chosen."""
         self.dismiss(None)
+
+
+class FoldKeys(ModalScreen[str | None]):
+    """The key after z: gives "toggle", "open", "close", "all" or "none", and None for any other."""
+
+    DEFAULT_CSS = """
+    FoldKeys { align: right bottom; background: transparent; }
+    FoldKeys > Static { width: auto; height: auto; border: round $primary; background: $surface; padding: 0 1; }
+    """
+    # Before anything else sees the key: it may come with z in one piece.
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a,z", "choose('toggle')", "this region", priority=True),
+        Binding("c", "choose('close')", "close it", priority=True),
+        Binding("o", "choose('open')", "open it", priority=True),
+        Binding("M", "choose('all')", "close all", priority=True),
+        Binding("R", "choose('none')", "open all", priority=True),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """The keys and what they do."""
+        from rich.text import Text
+
+        text = Text()
+        for key, each in self._bindings:
+            if key != "z":
+                text.append(key, style="bold").append(f" {each.description}\n")
+        text.rstrip()
+        frame = Static(text)
+        frame.border_title = "fold"
+        yield frame
+
+    def on_key(self, event: events.Key) -> None:
+        """Any other key changes nothing."""
+        event.stop()
+        event.prevent_default()
+        self.dismiss(None)
+
+    def action_choose(self, how: str) -> None:
+        """One of them."""
+        self.dismiss(how)

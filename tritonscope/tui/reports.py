@@ -1,5 +1,6 @@
 """Reports that are read in a frame: runs, failures. Rich text, no textual."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from io import StringIO
@@ -17,6 +18,7 @@ from tritonscope.run_text import print_result, print_table
 __all__ = ["explanation_text", "failure_text", "results_text"]
 
 _MOST_DIAGNOSTICS = 200
+_DEFINITION = re.compile(r"\s*[#!][\w.$-]+ = ")
 
 
 def results_text(results: Sequence[Mapping[str, Any]], width: int) -> Text:
@@ -42,15 +44,19 @@ def _result(value: Mapping[str, Any]) -> RunResult | None:
         return None
 
 
-def explanation_text(explanations: Sequence[Explanation]) -> Text:
-    """What something is, one paragraph for each kind of thing that has the name."""
+def explanation_text(found: Sequence[tuple[str, Sequence[Explanation]]]) -> Text:
+    """What each of some texts is, one paragraph for each kind of thing that has the name; definitions are shown too."""
     text = Text()
-    for number, each in enumerate(explanations):
-        text.append("\n\n" if number else "")
-        text.append(escape(each.name), style="bold").append(f"  {each.kind}\n", style="dim")
-        text.append(escape(each.text))
-        if each.see_also:
-            text.append(f"\nsee also {escape(', '.join(each.see_also))}", style="dim")
+    for source, explanations in found:
+        if _DEFINITION.match(source):
+            text.append("\n\n" if text else "").append(escape(source.strip()), style="bold")
+            text.append("" if explanations else "\nnothing is known of it")
+        for each in explanations:
+            text.append("\n\n" if text else "")
+            text.append(escape(each.name), style="bold").append(f"  {each.kind}\n", style="dim")
+            text.append(escape(each.text))
+            if each.see_also:
+                text.append(f"\nsee also {escape(', '.join(each.see_also))}", style="dim")
     return text
 
 

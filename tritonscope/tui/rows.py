@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 from tritonscope.tui.document import Document
+from tritonscope.tui.folds import Region, regions
 
 __all__ = ["Cell", "Row", "Rows", "TextRows"]
 
@@ -31,10 +33,11 @@ class Row:
 
 
 class Rows(Protocol):
-    """What a view shows. `kind` is the language, `title` goes into the frame."""
+    """What a view shows. `kind` is the language, `title` goes into the frame, rows have at most `columns` cells."""
 
     kind: str
     title: str
+    columns: int
 
     def __len__(self) -> int: ...
 
@@ -46,13 +49,29 @@ class Rows(Protocol):
         """The text that row `number` stands for: what is searched and copied."""
         ...
 
+    def cell_texts(self, number: int) -> Sequence[str]:
+        """The text of each cell of row `number`."""
+        ...
+
     def headers(self, number: int, most: int) -> Sequence[int]:
         """The rows to keep on top while row `number` is the first that is seen."""
+        ...
+
+    @property
+    def largest(self) -> int:
+        """The largest line number that stands before a row."""
+        ...
+
+    @property
+    def regions(self) -> Sequence[Region]:
+        """What can be folded, in rows."""
         ...
 
 
 class TextRows:
     """A text with line numbers."""
+
+    columns = 1
 
     def __init__(self, document: Document) -> None:
         self.document, self.kind, self.title = document, document.kind, document.title
@@ -66,5 +85,16 @@ class TextRows:
     def text(self, number: int) -> str:
         return self.document.lines[number]
 
+    def cell_texts(self, number: int) -> Sequence[str]:
+        return (self.document.lines[number],)
+
     def headers(self, number: int, most: int) -> Sequence[int]:
         return self.document.around(number, most)
+
+    @property
+    def largest(self) -> int:
+        return len(self.document)
+
+    @cached_property
+    def regions(self) -> Sequence[Region]:
+        return regions(self.document.lines, self.kind)

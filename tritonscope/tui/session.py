@@ -88,16 +88,21 @@ class Session:
         """What a step changed, names aside; raises UsageError, also where the texts are too large to compare."""
         return self.compare(self.before(step), self.after(step), ("step", step.step))
 
-    def compare(self, left: Document, right: Document, key: Hashable) -> "Diff":
-        """Two texts compared, and kept under `key`."""
+    def raw_diff(self, step: PassRecord) -> "Diff":
+        """The same to the letter, renamed lines and all; raises as `diff` does."""
+        return self.compare(self.before(step), self.after(step), ("raw step", step.step), raw=True)
+
+    def compare(self, left: Document, right: Document, key: Hashable, raw: bool = False) -> "Diff":
+        """Two texts compared, names aside or to the letter, and kept under `key`."""
         from tritonscope.ir.diff import diff
+        from tritonscope.ir.raw import raw_diff
 
         with self._lock:
             if key in self._diffs:
                 self._diffs.move_to_end(key)
                 return self._diffs[key]
         _check_size(left, right)
-        found = diff("\n".join(left.lines), "\n".join(right.lines), right.kind)
+        found = (raw_diff if raw else diff)("\n".join(left.lines), "\n".join(right.lines), right.kind)
         with self._lock:
             self._diffs[key] = found
             lines = sum(len(each.lines) for each in self._diffs.values())

@@ -5,16 +5,10 @@ from textual import events
 from textual.message import Message
 from textual.widget import Widget
 
-from tritonscope.model import Capture, Stage
+from tritonscope.model import Capture
+from tritonscope.tui.places import stages_of
 
-__all__ = ["StageStrip", "stages_of"]
-
-_BINARY = frozenset({"cubin", "hsaco"})
-
-
-def stages_of(capture: Capture) -> list[Stage]:
-    """The stages that have a text, in the order of the pipeline: those that 1 to 9 choose."""
-    return [stage for stage in capture.stages if stage.stage not in _BINARY]
+__all__ = ["StageStrip"]
 
 
 class StageStrip(Widget):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-__all__ = ["State", "load", "save"]
+__all__ = ["State", "folder", "load", "save"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,11 @@ def save(state: State, environment: Mapping[str, str] = os.environ) -> None:
         partial.replace(path)
 
 
-def _path(environment: Mapping[str, str]) -> Path:
+def folder(environment: Mapping[str, str] = os.environ) -> Path:
+    """Ours among the XDG state folders; it need not exist."""
     home = environment.get("HOME") or os.devnull
-    return Path(environment.get("XDG_STATE_HOME") or Path(home) / ".local" / "state") / "tritonscope" / "tui.json"
+    return Path(environment.get("XDG_STATE_HOME") or Path(home) / ".local" / "state") / "tritonscope"
+
+
+def _path(environment: Mapping[str, str]) -> Path:
+    return folder(environment) / "tui.json"
