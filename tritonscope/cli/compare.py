@@ -177,7 +177,7 @@ def _only(pairs: Sequence[Paired], verdict: str) -> list[str]:
 
 
 def _first(pairs: Sequence[Paired]) -> Paired | None:
-    return next((each for each in pairs if each.pass_name and each.verdict not in ("identical", "renamed")), None)
+    return next((each for each in pairs if each.pass_name and each.verdict == "differs"), None)
 
 
 def _print_json(left: Capture, right: Capture, pairs: Sequence[Paired], results: list[RunResult] | None) -> None:
