@@ -7,7 +7,7 @@ a pass changed anything, and snapshots of LLVM dialect have well over a megabyte
 import re
 from collections.abc import Callable
 
-__all__ = ["strip_debug", "strip_locations"]
+__all__ = ["kept_lines", "strip_debug", "strip_locations"]
 
 _LOCATION = " loc("
 _ALIASED = re.compile(r"#loc\d*\)")
@@ -41,6 +41,17 @@ def strip_debug(text: str, kind: str) -> str:
     return strip(text) if strip else text
 
 
+def kept_lines(text: str, kind: str) -> list[int]:
+    """Which lines of `text`, from 0, those of `strip_debug(text, kind)` were."""
+    if kind == "llir":
+        text = _without_attachments(text)
+    lines = text.split("\n")
+    if kind == "mlir":
+        return _kept_of_mlir(lines, strip_locations(text))
+    keep = _KEEPERS.get(kind)
+    return keep(lines) if keep else list(range(len(lines)))
+
+
 def strip_locations(text: str) -> str:
     """MLIR `text` without `loc(...)` after operations and block arguments, and without the lines that define `#loc`s.
 
@@ -52,6 +63,15 @@ def strip_locations(text: str) -> str:
         return stripped
     without_attributes = _without_lines(stripped, "#di_", _DEBUG_ATTRIBUTE_DEFINITION)
     return stripped if "#di_" in without_attributes else without_attributes
+
+
+def _kept_of_mlir(lines: list[str], stripped: str) -> list[int]:
+    last = len(lines) - 1
+    kept = [at for at, line in enumerate(lines) if not _LOCATION_DEFINITION.match(line)]
+    if len(kept) > stripped.count("\n") + 1:
+        kept = [at for at in kept if not _DEBUG_ATTRIBUTE_DEFINITION.match(lines[at])]
+    # A last line that goes leaves an empty one.
+    return kept if not kept or kept[-1] == last else [*kept, last]
 
 
 def _without(text: str, marker: str, end_of: Callable[[str, int], int]) -> str:
@@ -124,15 +144,23 @@ def _next_line(text: str, prefix: str, start: int) -> int:
     return newline + 1 if newline >= 0 else -1
 
 
-def _strip_llvm(text: str) -> str:
+def _without_attachments(text: str) -> str:
     for attachment in _LLVM_ATTACHMENTS:
         text = _without(text, attachment, _end_of_attachment)
-    lines = [line for line in text.split("\n") if not line.startswith("    #dbg_")]
-    defined = {match[1]: line for line in lines if line.startswith("!") and (match := _METADATA_DEFINITION.match(line))}
+    return text
+
+
+def _kept_of_llvm(all_lines: list[str]) -> list[int]:
+    lines = {at: line for at, line in enumerate(all_lines) if not line.startswith("    #dbg_")}
+    defined = {
+        match[1]: line
+        for line in lines.values()
+        if line.startswith("!") and (match := _METADATA_DEFINITION.match(line))
+    }
     if not defined:
-        return "\n".join(lines)
-    reached = _reachable(lines, defined)
-    return "\n".join(line for line in lines if _stays(line, reached))
+        return list(lines)
+    reached = _reachable(list(lines.values()), defined)
+    return [at for at, line in lines.items() if _stays(line, reached)]
 
 
 def _end_of_attachment(text: str, start: int) -> int:
@@ -166,38 +194,50 @@ def _stays(line: str, reached: set[str]) -> bool:
     return not line.startswith("!llvm.dbg.cu")
 
 
-def _strip_ptx(text: str) -> str:
+def _kept_of_ptx(lines: list[str]) -> list[int]:
     kept = []
     in_section = False
-    for line in text.split("\n"):
+    for at, line in enumerate(lines):
         if in_section:
             in_section = line.strip() != "}"
         elif _PTX_DEBUG_SECTION.match(line):
             in_section = True
         elif not _PTX_DEBUG.match(line):
-            kept.append(line)
-    return "\n".join(kept)
+            kept.append(at)
+    return kept
 
 
-def _strip_gcn(text: str) -> str:
+def _kept_of_gcn(lines: list[str]) -> list[int]:
     kept = []
     in_section = False
-    for line in text.split("\n"):
+    for at, line in enumerate(lines):
         if _SECTION.match(line):
             in_section = bool(_GCN_DEBUG_SECTION.match(line))
         if not in_section and not _GCN_DEBUG.match(line):
-            kept.append(line)
-    return "\n".join(kept)
+            kept.append(at)
+    return kept
 
 
-def _strip_sass(text: str) -> str:
-    return "\n".join(line for line in text.split("\n") if not _SASS_DEBUG.match(line))
+def _kept_of_sass(lines: list[str]) -> list[int]:
+    return [at for at, line in enumerate(lines) if not _SASS_DEBUG.match(line)]
 
+
+def _strip_lines(text: str, keep: Callable[[list[str]], list[int]]) -> str:
+    lines = text.split("\n")
+    return "\n".join(lines[at] for at in keep(lines))
+
+
+_KEEPERS: dict[str, Callable[[list[str]], list[int]]] = {
+    "llir": _kept_of_llvm,
+    "ptx": _kept_of_ptx,
+    "amdgcn": _kept_of_gcn,
+    "sass": _kept_of_sass,
+}
 
 _STRIPPERS: dict[str, Callable[[str], str]] = {
     "mlir": strip_locations,
-    "llir": _strip_llvm,
-    "ptx": _strip_ptx,
-    "amdgcn": _strip_gcn,
-    "sass": _strip_sass,
+    "llir": lambda text: _strip_lines(_without_attachments(text), _kept_of_llvm),
+    "ptx": lambda text: _strip_lines(text, _kept_of_ptx),
+    "amdgcn": lambda text: _strip_lines(text, _kept_of_gcn),
+    "sass": lambda text: _strip_lines(text, _kept_of_sass),
 }

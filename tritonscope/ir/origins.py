@@ -9,20 +9,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from tritonscope.ir.links.mlir import MlirLocations
+from tritonscope.ir.links.positions import Chain, counted
+
 __all__ = ["Operation", "Origin", "SourceLine", "by_source_line", "operations"]
 
-_DEFINITION = re.compile(r"(#loc\d*) = loc\((.*)\)$")
-_TRAILING = re.compile(r" loc\((.*)\)$")
-_FILE = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+)')
-_REFERENCE = re.compile(r"#loc\d*")
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"(?::\d+)?|#loc\d*|callsite\(|[()]| at ')
 _OPERATION = re.compile(
     r'\s*(?:%[^=\n]*= )?"?((?:[A-Za-z_][\w$]*\.[\w.$]+)|(?:module|return|call)(?=[ \n]|$))', re.ASCII
 )
 _SHORT = {"module": "builtin.module", "return": "func.return", "call": "func.call"}
-# What Triton's own library inlines into a kernel counts for the line that called it.
-_LIBRARY = re.compile(r"[\\/]triton[\\/](?:language|experimental)[\\/]")
-_DEEPEST = 100
 
 
 @dataclass(frozen=True, order=True)
@@ -85,15 +80,14 @@ def operations(text: str) -> Iterator[Operation]:
     Of the calls that led to it, the innermost counts that is not in Triton's own library.
     """
     lines = text.split("\n")
-    locations = _Locations(lines)
+    locations = MlirLocations(lines)
     open_operations: list[tuple[int, str] | None] = []
     found: list[Operation] = []
     for at, line in enumerate(lines, 1):
         if not line or line[0] == "#":
             continue
-        trailing = _TRAILING.search(line)
-        body = line[: trailing.start()] if trailing else line
-        origin = locations.origin(trailing[1]) if trailing else None
+        body, chains = locations.of_line(line)
+        origin = _origin(chains or ())
         stripped = body.lstrip()
         if stripped.startswith("}"):
             opened = open_operations.pop() if open_operations else None
@@ -113,36 +107,9 @@ def operations(text: str) -> Iterator[Operation]:
     yield from found
 
 
-class _Locations:
-    """The locations that a text defines, resolved to lines of Python as they are asked for."""
-
-    def __init__(self, lines: list[str]) -> None:
-        self._bodies: dict[str, str] = {}
-        for line in lines:
-            if line.startswith("#loc") and (match := _DEFINITION.match(line)):
-                self._bodies[match[1]] = match[2]
-        self._frames: dict[str, tuple[Origin, ...]] = {}
-
-    def origin(self, body: str) -> Origin | None:
-        """The line that the location `body` counts for."""
-        frames = self._resolve(body, 0)
-        return next((frame for frame in frames if not _LIBRARY.search(frame.file)), frames[-1] if frames else None)
-
-    def _resolve(self, body: str, depth: int) -> tuple[Origin, ...]:
-        """The frames of a location, the innermost first."""
-        known = self._frames.get(body)
-        if known is None:
-            known = self._frames[body] = () if depth > _DEEPEST else tuple(dict.fromkeys(self._parse(body, depth)))
-        return known
-
-    def _parse(self, body: str, depth: int) -> Iterator[Origin]:
-        # A callsite names the callee first and a name wraps what it names: in the order written, frames go outwards.
-        for token in _TOKEN.finditer(body):
-            if match := _FILE.fullmatch(token[0]):
-                if int(match[2]):
-                    yield Origin(match[1], int(match[2]))
-            elif _REFERENCE.fullmatch(token[0]):
-                yield from self._resolve(self._bodies.get(token[0], ""), depth + 1)
+def _origin(chains: tuple[Chain, ...]) -> Origin | None:
+    position = counted(chains)
+    return Origin(position.file, position.line) if position else None
 
 
 def _grouped(text: str) -> dict[Origin | None, list[Operation]]:

@@ -1,0 +1,70 @@
+"""Places in Python source, the chains of calls that lead to them, and the map from a text's lines to those."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, TypeAlias
+
+__all__ = ["Chain", "LineMap", "Position", "counted"]
+
+# What Triton's own library inlines into a kernel counts for the line that called it.
+_LIBRARY = re.compile(r"[\\/]triton[\\/](?:language|experimental)[\\/]")
+
+
+class Position(NamedTuple):
+    """A line of Python, from 1, and a column, from 1 as the compiler counts them, 0 where it says none."""
+
+    file: str
+    line: int
+    column: int = 0
+
+
+#: Where something was written and, after it, the calls that led there, each the caller of the one before.
+Chain: TypeAlias = tuple[Position, ...]
+
+
+@dataclass(frozen=True)
+class LineMap:
+    """For each line of a text the chains that it came from: none, one, or several where the compiler fused operations.
+
+    `inferred` says that the chains were joined by source line, where the text itself does not name them exactly.
+    """
+
+    chains: Sequence[tuple[Chain, ...]]
+    inferred: bool = False
+
+    def at(self, line: int) -> tuple[Chain, ...]:
+        """The chains of a line, numbered from 1; none for a line that is not there."""
+        return self.chains[line - 1] if 0 < line <= len(self.chains) else ()
+
+    def lines_of(self, file: str, line: int) -> tuple[int, ...]:
+        """The lines that came from a line of Python, in whichever frame of their chains it is."""
+        return self._reverse.get((file, line), ())
+
+    @property
+    def places(self) -> Iterable[tuple[str, int]]:
+        """Every (file, line) of Python that some line came from."""
+        return self._reverse.keys()
+
+    @cached_property
+    def _reverse(self) -> dict[tuple[str, int], tuple[int, ...]]:
+        found: dict[tuple[str, int], list[int]] = {}
+        # Lines share their chains, so each is taken apart once.
+        places: dict[tuple[Chain, ...], list[list[int]]] = {}
+        for number, chains in enumerate(self.chains, 1):
+            if not chains:
+                continue
+            lists = places.get(chains)
+            if lists is None:
+                frames = dict.fromkeys((frame.file, frame.line) for chain in chains for frame in chain)
+                lists = places[chains] = [found.setdefault(frame, []) for frame in frames]
+            for lines in lists:
+                lines.append(number)
+        return {place: tuple(lines) for place, lines in found.items()}
+
+
+def counted(chains: tuple[Chain, ...]) -> Position | None:
+    """The position that a line counts for: the innermost that is not in Triton's own library, None for none at all."""
+    frames = [frame for chain in chains for frame in chain]
+    return next((frame for frame in frames if not _LIBRARY.search(frame.file)), frames[-1] if frames else None)
