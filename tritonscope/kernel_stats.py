@@ -11,15 +11,15 @@ from typing import Any
 from tritonscope.errors import UsageError
 from tritonscope.ir.instruction_classes import CLASSES, MOVED
 from tritonscope.ir.instruction_mix import Mix, mix
-from tritonscope.ir.instructions import KINDS, Instruction, read_code
+from tritonscope.ir.instructions import KINDS, Code, read_code
 from tritonscope.ir.kinds import kind_of
-from tritonscope.ir.locations import strip_debug
-from tritonscope.ir.loops import find_loops
-from tritonscope.model import Capture, Stage
+from tritonscope.ir.links import Position, counted
+from tritonscope.ir.loops import Loop, find_loops
+from tritonscope.line_links import Links, Listing
+from tritonscope.model import Capture
 from tritonscope.occupancy import Occupancy, occupancy_of
-from tritonscope.store import reader
 
-__all__ = ["RESOURCES", "CodeStats", "KernelStats", "LoopStats", "code_stats", "stats_of", "to_json", "value_of"]
+__all__ = ["RESOURCES", "CodeStats", "KernelStats", "LoopStats", "stats_of", "to_json", "value_of"]
 
 #: Of a capture's resources, those that say what a block takes; the others are of the compiler's bookkeeping.
 RESOURCES = (
@@ -46,7 +46,8 @@ _CHANGE = "_change"
 class LoopStats:
     """A loop: its label, first and last line in the text without locations, how deep it is nested, and its mix.
 
-    What loops within it are made of is in the mix. `waits` says that it does nothing but wait.
+    What loops within it are made of is in the mix. `waits` says that it does nothing but wait; `place` is the line of
+    Python that the branch back to its beginning came from, None where that is not known.
     """
 
     label: str
@@ -55,6 +56,7 @@ class LoopStats:
     depth: int
     waits: bool
     mix: Mix
+    place: Position | None
 
 
 @dataclass(frozen=True)
@@ -83,36 +85,37 @@ class KernelStats:
 
 def stats_of(capture: Capture) -> KernelStats:
     """The statistics of `capture`; raises CaptureUnreadable for damaged stages."""
-    found = [stage for stage in capture.stages if kind_of(stage.file) in KINDS]
-    found.sort(key=lambda stage: stage.stage not in _FINAL)
+    links = Links(capture)
+    found = [stage.stage for stage in capture.stages if kind_of(stage.file) in KINDS]
+    found.sort(key=lambda stage: stage not in _FINAL)
     resources = {name: capture.resources.get(name) for name in RESOURCES}
     return KernelStats(
         capture,
         {name: value for name, value in resources.items() if isinstance(value, int)},
         occupancy_of(capture.target, capture.resources),
-        tuple(_stage_stats(capture, stage) for stage in found),
+        tuple(_code_stats(links.stage(stage)) for stage in found),
     )
 
 
-def _stage_stats(capture: Capture, stage: Stage) -> CodeStats:
-    kind = kind_of(stage.file)
-    return code_stats(stage.stage, strip_debug(reader.read_text(capture, stage.file), kind), kind)
+def _code_stats(listing: Listing) -> CodeStats:
+    code = read_code("\n".join(listing.lines), listing.kind)
+    loops = tuple(_loop_stats(loop, code, listing) for loop in find_loops(code))
+    return CodeStats(listing.stage, mix(code.instructions, listing.kind), loops)
 
 
-def code_stats(stage: str, text: str, kind: str) -> CodeStats:
-    """The mix and the loops of `text`, of a kind that `read_code` reads."""
-    code = read_code(text, kind)
-    loops = []
-    for loop in find_loops(code):
-        body = [code.instructions[at] for at in loop.body]
-        loops.append(_loop_stats(loop.label, loop.depth, body, kind))
-    return CodeStats(stage, mix(code.instructions, kind), tuple(loops))
-
-
-def _loop_stats(label: str, depth: int, body: list[Instruction], kind: str) -> LoopStats:
-    found = mix(body, kind)
-    waits = "barrier" in found.classes and set(found.classes) <= _WAITS
-    return LoopStats(label, body[0].line, body[-1].line, depth, waits, found)
+def _loop_stats(loop: Loop, code: Code, listing: Listing) -> LoopStats:
+    body = [code.instructions[at] for at in loop.body]
+    found = mix(body, listing.kind)
+    back = [i.line for i in body if i.target == loop.head]
+    return LoopStats(
+        loop.label,
+        body[0].line,
+        body[-1].line,
+        loop.depth,
+        "barrier" in found.classes and set(found.classes) <= _WAITS,
+        found,
+        next(filter(None, (counted(listing.map.at(line)) for line in reversed(back))), None),
+    )
 
 
 def value_of(name: str, stats: KernelStats, base: KernelStats | None) -> float:
@@ -201,6 +204,7 @@ def _code_json(code: CodeStats) -> dict[str, Any]:
                 "last_line": loop.last_line,
                 "depth": loop.depth,
                 "waits": loop.waits,
+                "python": {"file": loop.place.file, "line": loop.place.line} if loop.place else None,
                 **_mix_json(loop.mix),
             }
             for loop in code.loops

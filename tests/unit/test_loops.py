@@ -53,7 +53,7 @@ def test_a_loop_in_a_loop() -> None:
         "@P1 BRA `(.L_x_1)",
         "EXIT",
     )
-    assert found == [Loop(".L_x_1", (1, 2, 3, 4), 1, False), Loop(".L_x_2", (2, 3), 2, True)]
+    assert found == [Loop(".L_x_1", (1, 2, 3, 4), 1, 1, False), Loop(".L_x_2", (2, 3), 2, 2, True)]
 
 
 def test_a_detour_behind_the_end_belongs_to_the_loop_it_returns_to() -> None:
@@ -68,7 +68,7 @@ def test_a_detour_behind_the_end_belongs_to_the_loop_it_returns_to() -> None:
         "MOV R1, R2",
         "BRA `(.L_x_2)",
     )
-    assert found == [Loop(".L_x_1", (0, 1, 2, 4, 5), 1, True)]
+    assert found == [Loop(".L_x_1", (0, 1, 2, 4, 5), 0, 1, True)]
 
 
 def test_padding_behind_the_kernel_is_no_loop() -> None:
@@ -81,7 +81,7 @@ def test_a_branch_forward_is_no_loop() -> None:
 
 def test_two_branches_back_to_one_label_are_one_loop() -> None:
     found = sass(".L_x_1:", "MOV R1, R2", "@P0 BRA `(.L_x_1)", "MOV R3, R4", "@P1 BRA `(.L_x_1)", "EXIT")
-    assert found == [Loop(".L_x_1", (0, 1, 2, 3), 1, True)]
+    assert found == [Loop(".L_x_1", (0, 1, 2, 3), 0, 1, True)]
 
 
 def test_a_cycle_with_two_entries_is_left_out() -> None:

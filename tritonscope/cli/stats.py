@@ -1,6 +1,7 @@
 """`tritonscope stats A [B]`: what the hardware will do, from the binary alone."""
 
 import argparse
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 from tritonscope import kernel_stats
@@ -38,9 +39,10 @@ The exit code is 1 where one holds.
 JSON: of one capture {{capture, path, target, resources: {{registers, spills, ..}}, spill_unit,
 occupancy: null | {{blocks, warps, of, limited_by, allows, next_registers, next_shared}}, code: {{sass|ptx|amdgcn:
 {{instructions, classes: {{class: n}}, widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops:
-[{{label, first_line, last_line, depth, waits, instructions, classes, widths, opcodes}}]}}}}, failed: [condition]}};
-first_line and last_line are those of `tritonscope dump`, instructions of a loop those within it; allows says how many
-blocks each resource alone would let in, next_registers and next_shared the most of each for one block more.
+[{{label, first_line, last_line, depth, waits, python: null | {{file, line}}, instructions, classes, widths,
+opcodes}}]}}}}, failed: [condition]}}; first_line and last_line are those of `tritonscope dump`, instructions of a loop
+those within it; allows says how many blocks each resource alone would let in, next_registers and next_shared the most
+of each for one block more.
 Of two: {{left, right, failed}}, left and right as above."""
 
 _ALWAYS = ("registers", "spills", "shared")
@@ -202,11 +204,17 @@ def _print_loops(code: CodeStats, console: "Console") -> None:
     if not code.loops:
         return
     console.print()
-    table = _table(("loop", "left"), (f"{code.stage} lines", "left"), ("instructions", "right"), ("of them", "left"))
+    lines = f"{code.stage} lines"
+    table = _table(
+        ("loop", "left"), ("python", "left"), (lines, "left"), ("instructions", "right"), ("of them", "left")
+    )
     for loop in loops[:_MOST_LOOPS]:
         indent = "  " * (loop.depth - 1)
         label = terminal.escape(loop.label or "?")
-        table.add_row(f"{indent}{label}", f"{loop.first_line}-{loop.last_line}", f"{loop.mix.total:,}", _of_loop(loop))
+        place = terminal.escape(f"{PurePath(loop.place.file).name}:{loop.place.line}") if loop.place else ""
+        table.add_row(
+            f"{indent}{label}", place, f"{loop.first_line}-{loop.last_line}", f"{loop.mix.total:,}", _of_loop(loop)
+        )
     if loops:
         console.print(table)
     if len(loops) > _MOST_LOOPS:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from tritonscope.ir.instructions import Instruction
 
-__all__ = ["CLASSES", "MOVED", "Class", "class_of", "width_of"]
+__all__ = ["CLASSES", "MOVED", "PADDING", "Class", "class_of", "width_of"]
 
 Class = str
 
@@ -36,6 +36,10 @@ CLASSES: Mapping[Class, str] = {
 
 #: Classes whose instructions move data between memory and a thread, with a width.
 MOVED = ("async_copy", "global_load", "global_store", "shared_load", "shared_store", "local_load", "local_store")
+
+
+#: Opcodes that do nothing, which no count includes.
+PADDING = ("NOP", "s_nop", "s_code_end")
 
 
 def class_of(instruction: Instruction, kind: str) -> Class:

@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tritonscope.ir.instruction_classes import CLASSES, Class, class_of, width_of
+from tritonscope.ir.instruction_classes import CLASSES, PADDING, Class, class_of, width_of
 from tritonscope.ir.instructions import Instruction
 
 __all__ = ["Mix", "bytes_moved", "mix"]
-
-_PADDING = ("NOP", "s_nop", "s_code_end")
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ def mix(instructions: Iterable[Instruction], kind: str) -> Mix:
     opcodes: dict[Class, Counter[str]] = {}
     widths: dict[Class, Counter[int]] = {}
     for instruction in instructions:
-        if instruction.opcode in _PADDING:
+        if instruction.opcode in PADDING:
             continue
         which = class_of(instruction, kind)
         classes[which] += 1

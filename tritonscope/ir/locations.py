@@ -46,8 +46,6 @@ def kept_lines(text: str, kind: str) -> list[int]:
     if kind == "llir":
         text = _without_attachments(text)
     lines = text.split("\n")
-    if kind == "mlir":
-        return _kept_of_mlir(lines, strip_locations(text))
     keep = _KEEPERS.get(kind)
     return keep(lines) if keep else list(range(len(lines)))
 
@@ -65,13 +63,14 @@ def strip_locations(text: str) -> str:
     return stripped if "#di_" in without_attributes else without_attributes
 
 
-def _kept_of_mlir(lines: list[str], stripped: str) -> list[int]:
+def _kept_of_mlir(lines: list[str]) -> list[int]:
     last = len(lines) - 1
     kept = [at for at, line in enumerate(lines) if not _LOCATION_DEFINITION.match(line)]
-    if len(kept) > stripped.count("\n") + 1:
+    naming = [line for at in kept if "#di_" in (line := lines[at])]
+    if naming and "#di_" not in strip_locations("\n".join(naming)):
         kept = [at for at in kept if not _DEBUG_ATTRIBUTE_DEFINITION.match(lines[at])]
     # A last line that goes leaves an empty one.
-    return kept if not kept or kept[-1] == last else [*kept, last]
+    return kept if kept and kept[-1] == last else [*kept, last]
 
 
 def _without(text: str, marker: str, end_of: Callable[[str, int], int]) -> str:
@@ -228,6 +227,7 @@ def _strip_lines(text: str, keep: Callable[[list[str]], list[int]]) -> str:
 
 
 _KEEPERS: dict[str, Callable[[list[str]], list[int]]] = {
+    "mlir": _kept_of_mlir,
     "llir": _kept_of_llvm,
     "ptx": _kept_of_ptx,
     "amdgcn": _kept_of_gcn,

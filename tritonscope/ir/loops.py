@@ -12,11 +12,13 @@ __all__ = ["Loop", "find_loops"]
 class Loop:
     """A loop: `label` where it begins ("" for none), and its `body`, indices of its instructions in order.
 
-    `depth` is 1 for an outermost loop; `inner` says whether no loop lies within it.
+    `head` is the index of the one that it begins with, which need not be the first; `depth` is 1 for an outermost
+    loop; `inner` says whether no loop lies within it.
     """
 
     label: str
     body: tuple[int, ...]
+    head: int
     depth: int
     inner: bool
 
@@ -58,6 +60,7 @@ def _loop(head: int, bodies: dict[int, set[int]], blocks: Sequence[_Block], labe
     return Loop(
         labels.get(blocks[head].start, ""),
         tuple(at for index in sorted(own) for at in range(blocks[index].start, blocks[index].end)),
+        blocks[head].start,
         sum(head in body for body in bodies.values()),
         not any(other != head and other in own for other in bodies),
     )

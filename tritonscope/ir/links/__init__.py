@@ -3,13 +3,14 @@
 `line_map` reads a text with its locations; `shown` gives the map of that text as it is shown, without them.
 """
 
-from tritonscope.ir.links.assembly import map_amdgcn, map_ptx, map_sass, ptx_lines
+from tritonscope.ir.links.assembly import map_amdgcn, map_ptx
 from tritonscope.ir.links.llvm import map_llvm
 from tritonscope.ir.links.mlir import map_mlir
 from tritonscope.ir.links.positions import Chain, LineMap, Position, counted
+from tritonscope.ir.links.sass import PtxLines, map_sass, ptx_lines
 from tritonscope.ir.locations import kept_lines
 
-__all__ = ["KINDS", "Chain", "LineMap", "Position", "counted", "line_map", "ptx_lines", "shown"]
+__all__ = ["KINDS", "Chain", "LineMap", "Position", "PtxLines", "counted", "line_map", "ptx_lines", "shown"]
 
 _MAPS = {"mlir": map_mlir, "llir": map_llvm, "ptx": map_ptx, "amdgcn": map_amdgcn}
 
@@ -17,10 +18,10 @@ _MAPS = {"mlir": map_mlir, "llir": map_llvm, "ptx": map_ptx, "amdgcn": map_amdgc
 KINDS = (*_MAPS, "sass")
 
 
-def line_map(text: str, kind: str, ptx: LineMap | None = None) -> LineMap:
+def line_map(text: str, kind: str, ptx: str = "") -> LineMap:
     """The map of `text`, with its locations, of a kind in KINDS; raises ValueError for another.
 
-    `ptx` is the map of the PTX with its locations, which SASS refers to.
+    `ptx` is the PTX with its locations, which SASS refers to.
     """
     if kind == "sass":
         return map_sass(text, ptx)
@@ -31,4 +32,4 @@ def line_map(text: str, kind: str, ptx: LineMap | None = None) -> LineMap:
 
 def shown(found: LineMap, text: str, kind: str) -> LineMap:
     """The map of `strip_debug(text, kind)`, where `found` is that of `text`."""
-    return LineMap([found.chains[at] for at in kept_lines(text, kind)], found.inferred)
+    return LineMap([found.chains[at] for at in kept_lines(text, kind)])

@@ -1,4 +1,4 @@
-"""Line information of assembly: `.loc` and `.file` of PTX and AMDGCN, and the comments that nvdisasm puts into SASS."""
+"""Line information of assembly: `.loc` and `.file` of PTX and AMDGCN."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,18 +7,16 @@ from pathlib import PurePath
 
 from tritonscope.ir.links.positions import Chain, LineMap, Position
 
-__all__ = ["map_amdgcn", "map_ptx", "map_sass", "ptx_lines"]
+__all__ = ["map_amdgcn", "map_ptx"]
 
 _FILE = re.compile(r'\s*\.file\s+(\d+)\s+"((?:[^"\\]|\\.)*)"(?:\s+"((?:[^"\\]|\\.)*)")?')
 _LOC = re.compile(r"\s*\.loc\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _INLINED = re.compile(r"\binlined_at\s+(\d+)\s+(\d+)(?:\s+(\d+))?")
 _FRAME = re.compile(r"([^\s@\[\]]+):(\d+):(\d+)")
 
-_SASS_INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]{4,}\*/")
-_SASS_PLACE = re.compile(r'\s*//## File "((?:[^"\\]|\\.)*)", line (\d+)')
-_SASS_FUNCTION = re.compile(r"\.text\.[^:]*:")
-_EMBEDDED_PTX = ".nv_debug_ptx_txt"
-
+# Not comments, directives, labels and brackets.
+_PTX_INSTRUCTION = re.compile(r"[\s{]*(?:@|(?![\w$]+:(?!:))[a-z])")
+_GCN_INSTRUCTION = re.compile(r"\s+[a-z]")
 _DEEPEST = 100
 _NOWHERE: tuple[Chain, ...] = ()
 
@@ -42,28 +40,33 @@ class _Places:
 
 
 def map_ptx(text: str) -> LineMap:
-    """The chains of each line of PTX with its `.loc`s, which hold from their line to the next one.
+    """The chains of each instruction's line of PTX with its `.loc`s, which hold from their line to the next one.
 
-    `inlined_at` names the place of a call; that call's own caller is what the last `.loc` of that place says.
+    `inlined_at` names the place of a call; that call's own caller is what the last `.loc` of that place says. Those
+    within inline assembly are not heeded: LLVM counts on from the line of its call for each line of the assembly.
     """
     lines = text.split("\n")
     places = _Places(_files(lines))
     found: list[tuple[Chain, ...]] = []
     current = _NOWHERE
+    inline = False
     for line in lines:
         stripped = line.lstrip()
-        if stripped.startswith(".loc") and (match := _LOC.match(line)):
-            inlined = _INLINED.search(line.partition("//")[0])
-            caller = places.position(inlined[1], inlined[2], inlined[3]) if inlined else None
-            current = places.chain(places.position(match[1], match[2], match[3]), caller)
+        if stripped.startswith("//"):
+            inline = stripped.startswith("// begin inline asm") or (inline and "// end inline asm" not in stripped)
+        elif stripped.startswith(".loc"):
+            if not inline and (match := _LOC.match(line)):
+                inlined = _INLINED.search(line.partition("//")[0])
+                caller = places.position(inlined[1], inlined[2], inlined[3]) if inlined else None
+                current = places.chain(places.position(match[1], match[2], match[3]), caller)
         elif stripped.startswith((".section", ".visible", ".entry", ".func", ".weak")):
             current = _NOWHERE
-        found.append(current)
+        found.append(current if _PTX_INSTRUCTION.match(line) else _NOWHERE)
     return LineMap(found)
 
 
 def map_amdgcn(text: str) -> LineMap:
-    """The chains of each line of AMDGCN assembly, from its `.loc`s and the calls in LLVM's comments beside them.
+    """The chains of each instruction's line of AMDGCN assembly, from `.loc` and the calls in LLVM's comments beside.
 
     Those comments name files without their folders: a caller's file is the one of that name that `.file` lists, and the
     bare name where there are several or none.
@@ -84,46 +87,8 @@ def map_amdgcn(text: str) -> LineMap:
             current = known[line] if line in known else known.setdefault(line, _gcn_chain(line, places, full))
         elif stripped.startswith((".section", ".text", ".Lfunc_end")):
             current = _NOWHERE
-        found.append(current)
+        found.append(current if _GCN_INSTRUCTION.match(line) else _NOWHERE)
     return LineMap(found)
-
-
-def map_sass(text: str, ptx: LineMap | None = None) -> LineMap:
-    """The chains of each line of SASS.
-
-    Where nvdisasm names the line of the embedded PTX, they are those of that line in `ptx`, the map of the PTX with its
-    locations, and exact. Where it names lines of source, those are taken. An instruction without a comment of its own
-    has the last one's.
-    """
-    found: list[tuple[Chain, ...]] = []
-    current = _NOWHERE
-    comments: list[Position] = []
-    for line in text.split("\n"):
-        if place := _place(line):
-            comments.append(place)
-        elif comments:
-            if comments[-1].file == _EMBEDDED_PTX:
-                current = ptx.at(comments[-1].line) if ptx else _NOWHERE
-            else:
-                current = (tuple(comments[:_DEEPEST]),)
-            comments = []
-        if _SASS_FUNCTION.match(line):
-            current = _NOWHERE
-        found.append(current if _SASS_INSTRUCTION.match(line) else _NOWHERE)
-    return LineMap(found)
-
-
-def ptx_lines(text: str) -> list[int | None]:
-    """For each line of SASS the line of the PTX, with its locations, that it came from; None where it does not say."""
-    found: list[int | None] = []
-    current: int | None = None
-    for line in text.split("\n"):
-        if place := _place(line):
-            current = place.line if place.file == _EMBEDDED_PTX else None
-        elif _SASS_FUNCTION.match(line):
-            current = None
-        found.append(current if _SASS_INSTRUCTION.match(line) else None)
-    return found
 
 
 def _files(lines: Iterable[str]) -> dict[str, str]:
@@ -144,8 +109,3 @@ def _gcn_chain(line: str, places: _Places, full: dict[str, str]) -> tuple[Chain,
     outer = [Position(full.get(name, name), int(at), int(column)) for name, at, column in frames if int(at)]
     chain = (*((here,) if here.line else ()), *outer)[:_DEEPEST]
     return (chain,) if chain else _NOWHERE
-
-
-def _place(line: str) -> Position | None:
-    match = _SASS_PLACE.match(line)
-    return Position(match[1], int(match[2])) if match else None

@@ -26,13 +26,9 @@ Chain: TypeAlias = tuple[Position, ...]
 
 @dataclass(frozen=True)
 class LineMap:
-    """For each line of a text the chains that it came from: none, one, or several where the compiler fused operations.
-
-    `inferred` says that the chains were joined by source line, where the text itself does not name them exactly.
-    """
+    """For each line of a text the chains that it came from: none, one, or several where operations were fused."""
 
     chains: Sequence[tuple[Chain, ...]]
-    inferred: bool = False
 
     def at(self, line: int) -> tuple[Chain, ...]:
         """The chains of a line, numbered from 1; none for a line that is not there."""
