@@ -43,7 +43,7 @@ def exported(capsys: pytest.CaptureFixture[str], *argv: str) -> dict:
 
 def test_a_plain_triton_takes_what_was_edited_in_the_folder(scale, tmp_path, capsys) -> None:
     """3.0 becomes 42.5 in TTGIR, and Triton goes on from there: in PTX it is 0f422A0000."""
-    found = exported(capsys, scale.path, "override", "-o", str(tmp_path / "override"))
+    found = exported(capsys, scale.path, "--override", "-o", str(tmp_path / "override"))
     (file,) = found["files"]
     file = Path(found["path"]) / file
     assert "3.000000e+00" in file.read_text()
@@ -60,7 +60,7 @@ def test_a_plain_triton_takes_what_was_edited_in_the_folder(scale, tmp_path, cap
 
 
 def test_a_later_stage_can_be_edited_too(scale, tmp_path, capsys) -> None:
-    found = exported(capsys, scale.path, "override", "--stage", "ptx", "-o", str(tmp_path / "override"))
+    found = exported(capsys, scale.path, "--override", "--stage", "ptx", "-o", str(tmp_path / "override"))
     file = Path(found["path"]) / found["files"][0]
     file.write_text(file.read_text().replace("0f40400000", "0f422A0000"))  # 3.0 and 42.5
     edited = launched(tmp_path / "edited", **found["environment"])
@@ -87,7 +87,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Capture:
 @pytest.mark.parametrize(("captured", "assembly"), [("scale", "ptx"), ("package", "amdgcn")])
 def test_the_script_compiles_the_same_kernel_with_triton_alone(request, tmp_path, capsys, captured, assembly) -> None:
     capture = request.getfixturevalue(captured)
-    found = exported(capsys, capture.path, "script", "-o", str(tmp_path / "again.py"))
+    found = exported(capsys, capture.path, "--script", "-o", str(tmp_path / "again.py"))
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("PYTHONPATH", None)
     script = [sys.executable, "-S", "-c", _ALONE, found["path"]]
@@ -116,7 +116,7 @@ def test_a_script_of_a_kernel_that_does_not_compile_fails_as_it_did(tmp_path, ca
     request = Request(kernel, Target.parse("sm_90"))
     capture = api.capture(request, tmp_path, python=sys.executable, command=["test"], timeout=300)
     assert capture.failure is not None
-    found = exported(capsys, capture.path, "script", "-o", str(tmp_path / "again.py"))
+    found = exported(capsys, capture.path, "--script", "-o", str(tmp_path / "again.py"))
     done = subprocess.run([sys.executable, found["path"]], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode != 0
     assert "incompatible dimensions at index 0: 64 and 128" in capture.failure.message

@@ -167,7 +167,7 @@ def test_an_exported_script_runs_and_checks_without_us(cwd):
     """Exported after a run, it runs at that size; and says so when what comes out is wrong."""
     kernel = Path(__file__).resolve().parents[1] / "kernels" / "scale.py"
     _, (result, *_) = run(f"{kernel}:scale", "--size", "n=777", cwd=cwd)
-    exported = tritonscope("export", result["capture"], "script", "-o", "again.py", cwd=cwd)
+    exported = tritonscope("export", result["capture"], "--script", "-o", "again.py", cwd=cwd)
     assert exported.returncode == 0, exported.stderr
     ran = subprocess.run([sys.executable, "again.py", "--run"], cwd=cwd, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr

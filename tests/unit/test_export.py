@@ -73,7 +73,7 @@ def test_what_a_link_leads_to_is_not_handed_on(export, capture: MakeCapture, tmp
         assert not [name for name in tar.getnames() if "link" in name or "key" in name]
 
 
-@pytest.mark.parametrize("form", ["archive", "override"])
+@pytest.mark.parametrize("form", ["--archive", "--override"])
 def test_nothing_is_overwritten_without_force(export, capture: MakeCapture, form: str) -> None:
     capture()
     Path("mine").write_text("mine")
@@ -106,7 +106,7 @@ def test_an_archive_goes_to_a_pipe(dumps: Path, capture: MakeCapture, capfdbinar
 
 def test_an_override_of_what_triton_does_not_replace_is_refused(export, capture: MakeCapture) -> None:
     capture()
-    code, _, err = export("matmul", "override", "--stage", "sass")
+    code, _, err = export("matmul", "--override", "--stage", "sass")
     assert code == 2
     assert "ptx" in err
     assert not list(Path().iterdir())

@@ -16,28 +16,37 @@ __all__ = ["add_arguments", "run"]
 
 _DESCRIPTION = """Hand a capture on.
 
-  export CAPTURE            one archive for a bug report: the capture's folder as .tar.gz, with a README
-  export CAPTURE script     a Python script that compiles the kernel again, or runs and checks it, without tritonscope
-  export CAPTURE override   a folder from which Triton takes one stage in place of its own: edit it, run your program"""
+  export CAPTURE             one archive for a bug report: the capture's folder as .tar.gz, with a README
+  export CAPTURE --html      one page for a browser, which needs no network: stages, passes, diffs, runs
+  export CAPTURE --script    a Python script that compiles the kernel again, or runs and checks it, with no tritonscope
+  export CAPTURE --override  a folder from which Triton takes one stage in place of its own: edit it, and run"""
 
 _EPILOG = """examples:
   tritonscope export matmul
-  tritonscope export matmul override --stage ptx
+  tritonscope export matmul --html -o matmul.html
+  tritonscope export matmul --script && python matmul_sm_90-*.py --run
+  tritonscope export matmul --override --stage ptx
   tritonscope export matmul -o - | ssh HOST 'tar -xz -C dumps'
 
 What you hand on holds the kernel's source, absolute paths of this machine, the command line, variables given with
 --env, and the GPU's name where the kernel was run. Look through it before you publish it.
 
-A program that is run with the variables which `override` prints has Triton take the file in the folder for what it
+A program that is run with the variables which --override prints has Triton take the file in the folder for what it
 compiled itself. It must make the very call that was captured, from the same source on the same lines. Triton's cache
 does not know of an edit: the variables give it a cache of its own, so that the edited kernel stays out of yours.
 
-JSON: {capture, form: "archive"|"script"|"override", path, bytes, files, environment}; files are those in a
+JSON: {capture, form: "archive"|"html"|"script"|"override", path, bytes, files, environment}; files are those in a
 folder, relative to it; environment is what Triton is to be run with, {} for other forms.
 
 exit codes: 0 done; 2 wrong usage, or what would be written is there already; 5 no room on the disk."""
 
-_SUFFIXES = {"archive": ".tar.gz", "script": ".py", "override": ".override"}
+_SUFFIXES = {"archive": ".tar.gz", "html": ".html", "script": ".py", "override": ".override"}
+_FORMS = {
+    "archive": "the capture's folder, packed (the default)",
+    "html": "a page",
+    "script": "a script",
+    "override": "a folder for TRITON_KERNEL_OVERRIDE",
+}
 _UNSAFE = re.compile(r"[^\w.+-]+")
 _STAGE = "ttgir"
 
@@ -46,15 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.description = _DESCRIPTION
     parser.epilog = _EPILOG
-    parser.usage = "tritonscope export CAPTURE [FORM] [options]"
     terminal.add_capture_argument(parser)
-    parser.add_argument(
-        "form", metavar="FORM", nargs="?", choices=tuple(_SUFFIXES), default="archive", help=", ".join(_SUFFIXES)
-    )
+    forms = parser.add_mutually_exclusive_group()
+    for form, what in _FORMS.items():
+        forms.add_argument(f"--{form}", dest="form", action="store_const", const=form, help=what)
+    parser.set_defaults(form="archive")
     parser.add_argument(
         "-o", "--output", metavar="PATH", help="where to (default: named like the capture, here); - is standard output"
     )
-    parser.add_argument("--stage", help=f"with override: the stage that is to be replaced (default: {_STAGE})")
+    parser.add_argument("--stage", metavar="S", help=f"with --override: the stage to replace (default: {_STAGE})")
     parser.add_argument("--force", action="store_true", help="overwrite what is there")
     terminal.add_dumps_option(parser, short=False)
     terminal.add_json_option(parser)
@@ -63,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write what was asked for, and say where it is."""
     if args.stage is not None and args.form != "override":
-        raise UsageError("--stage goes with override: the other forms hold every stage")
+        raise UsageError("--stage goes with --override: the other forms hold every stage")
     capture = terminal.open_named(args)
     if args.output == "-":
         return _to_stdout(capture, args)
@@ -86,7 +95,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _to_stdout(capture: Capture, args: argparse.Namespace) -> int:
     if args.form == "override":
-        raise UsageError("override makes a folder, which does not go to standard output; name one with -o DIR")
+        raise UsageError("--override makes a folder, which does not go to standard output; name one with -o DIR")
     if args.json:
         raise UsageError("--json says where something was written; leave it out with -o -")
     if terminal.is_terminal():
@@ -96,11 +105,16 @@ def _to_stdout(capture: Capture, args: argparse.Namespace) -> int:
 
 
 def _contents(capture: Capture, form: str) -> bytes:
-    from tritonscope.export.archive import archive
+    if form == "archive":
+        from tritonscope.export.archive import archive
+
+        return archive(capture)
+    if form == "html":
+        from tritonscope.export.page import page
+
+        return page(capture).encode()
     from tritonscope.export.script import script
 
-    if form == "archive":
-        return archive(capture)
     found = script(capture)
     for note in found.notes:
         terminal.say(f"note: {note}")
