@@ -114,6 +114,8 @@ def test_browsing_needs_no_triton(installed: Path, tmp_path: Path) -> None:
         ["dump", "matmul", "--pass", "tritongpu-coalesce"],
         ["grep", "convert_layout", "matmul"],
         ["kernels"],
+        ["export", "matmul"],
+        ["export", "matmul", "--html"],
     ):
         assert tritonscope(*command, path=(blocked, installed), cwd=tmp_path)
 

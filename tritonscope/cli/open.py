@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Open it; returns when it is closed."""
     dumps, capture = _wanted(args)
-    if not terminal.is_terminal():
+    if not terminal.is_terminal() and "TEXTUAL_DRIVER" not in os.environ:  # which draws elsewhere: `serve` sets it
         raise UsageError("the full-screen interface needs a terminal; `tritonscope show` and `passes` do without")
     app = application(dumps, capture)
     app.run()

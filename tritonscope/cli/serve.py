@@ -8,19 +8,21 @@ from importlib import import_module
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, Missing
 
-_EPILOG = """\
-examples:
+__all__ = ["add_arguments", "run"]
+
+_EPILOG = """examples:
   tritonscope serve
   tritonscope serve --port 8100 matmul
 
-It listens on 127.0.0.1 alone: whoever reaches it can compile and run kernels. From another machine,
-`ssh -L 8000:127.0.0.1:8000 HOST` brings it there.
+It listens on 127.0.0.1 alone, and lets no page in but its own: whoever reaches it can compile and run kernels. From
+another machine, `ssh -L 8000:127.0.0.1:8000 HOST` brings it to http://localhost:8000 there; it loads nothing from
+anywhere else, so a machine without a network will do. Each window of a browser is an interface of its own.
 
-exit codes: 0 done; 2 wrong usage; 5 textual-serve is missing."""
+exit codes: 0 done, by Ctrl-C; 2 wrong usage, or the port is in use; 5 textual-serve is missing."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The command line of `tritonscope serve`."""
+    """Declare the command's arguments."""
     parser.description = "Show the full-screen interface in a browser."
     parser.epilog = _EPILOG
     parser.add_argument("what", nargs="?", metavar="CAPTURE|KERNEL|FOLDER", help="what to open")
@@ -31,20 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until it is interrupted."""
     try:
-        server = import_module("textual_serve.server")
+        loopback = import_module("tritonscope.cli.loopback")
     except ImportError:
         raise Missing(
             "serving takes textual-serve; install it with 'pip install textual-serve', beside tritonscope"
         ) from None
-    words = [sys.executable, "-m", "tritonscope", "open", *([args.what] if args.what else [])]
-    words += ["-o", args.dumps] if args.dumps else []
+    words = [sys.executable, "-m", "tritonscope", "open", *(["-o", args.dumps] if args.dumps else [])]
+    words += ["--", args.what] if args.what else []
     terminal.say(f"serving on http://127.0.0.1:{args.port}; Ctrl-C ends")
-    server.Server(shlex.join(words), host="127.0.0.1", port=args.port, title="tritonscope").serve()
+    loopback.LoopbackServer(shlex.join(words), args.port).serve()
     return ExitCode.DONE
 
 
 def _port(text: str) -> int:
-    port = int(text)
-    if not 0 < port < 65536:
-        raise argparse.ArgumentTypeError("a port is a number from 1 to 65535")
-    return port
+    if not text.isascii() or not text.isdecimal() or not 0 < int(text[:6]) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port; give a number from 1 to 65535")
+    return int(text)

@@ -109,7 +109,7 @@ class _Contents:
             }
             for step in capture.passes
         ]
-        return _printable(
+        found: dict[str, Any] = _printable(
             {
                 "capture": capture.capture,
                 "kernel": capture.kernel,
@@ -132,6 +132,7 @@ class _Contents:
                 "blobs": self.blobs,
             }
         )
+        return found
 
     # -- texts
 
