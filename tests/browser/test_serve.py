@@ -28,8 +28,15 @@ def free_port() -> int:
 def started(port: int, cwd: Path, *words: str) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tritonscope", "serve", "--port", str(port), *words]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(cwd)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=cwd, env=environment, start_new_session=True, **pipes)
+    return subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=environment,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
 
 
 @pytest.fixture(scope="module")
