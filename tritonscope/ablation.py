@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tritonscope import api, errors, runs
+from tritonscope import api, runs
 from tritonscope.ir.instruction_mix import mix
 from tritonscope.ir.instructions import read_code
 from tritonscope.ir.kinds import kind_of
@@ -17,10 +17,10 @@ from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord, Request, RunResult
 from tritonscope.store import reader
 
-__all__ = ["OUTCOMES", "Ablated", "Plan", "Variant", "ablate", "optional_passes", "variants_of", "whole"]
+__all__ = ["OUTCOMES", "Ablated", "Plan", "Variant", "ablate", "compiled", "optional_passes", "variants_of", "whole"]
 
 #: What leaving a pass out can come to, the most that it can buy first.
-OUTCOMES = ("baseline", "required", "wrong", "slower", "differs", "faster", "same")
+OUTCOMES = ("baseline", "right", "required", "wrong", "slower", "differs", "faster", "same")
 
 #: The share by which times have to differ, beside lying apart, for one to count as slower: clocks alone do less.
 _NOTICEABLE = 0.02
@@ -46,10 +46,11 @@ class Ablated:
     """What one compile came to; `pass_` and `step` are None of the whole one, "A, B" of several left out together.
 
     `outcome` is one of OUTCOMES: "required" where it did not compile, "wrong" where the result is or where there is
-    none, "differs" where other machine code was not run, "same" where times do not differ or, as `identical` says, the
-    machine code does not. `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the
-    whole compile's. `registers`, `spills` and `shared` are as in a capture's resources; `instructions` are those of the
-    machine code's text, `classes` the same by class, see `ir.instruction_classes`.
+    none, "right" where it is not and the whole compile's is, "differs" where other machine code was not run, "same"
+    where times do not differ or, as `identical` says, the machine code does not. `detail` is the first line of why.
+    `ms` is the median of a launch, `ratio` that over the whole compile's. `registers`, `spills` and `shared` are as in
+    a capture's resources; `instructions` are those of the machine code's text, `classes` the same by class, see
+    `ir.instruction_classes`.
     """
 
     pass_: str | None
@@ -118,14 +119,15 @@ def ablate(
 ) -> Iterator[Ablated]:
     """What each variant comes to, each as soon as it is known, after the whole compile itself.
 
-    Variants whose machine code and metadata are those of another are run once. Raises UsageError for a pass that is not
-    there, and what `runs.run` raises; KeyboardInterrupt is passed on once the children are gone.
+    Variants whose machine code and metadata are those of another are run once. Where the whole compile's result is
+    wrong, its row says so, and "right" are those that mend it. Raises UsageError for a pass that is not there, and what
+    `runs.run` raises; KeyboardInterrupt is passed on once the children are gone.
     """
     if plan.unit is None:
         yield whole(plan.baseline)
     whole_codes = _codes(plan.baseline)
     groups: list[_Equals] = []
-    for number, (variant, capture) in enumerate(_compiled(plan, variants), 1):
+    for number, (variant, capture) in enumerate(compiled(plan, variants), 1):
         on_progress(f"compiling: {number} of {len(variants)}")
         judged = _judged_unrun(variant, capture, whole_codes)
         if judged.outcome == "differs" and plan.unit is not None and not _joined(groups, variant, capture):
@@ -157,18 +159,19 @@ def _joined(groups: Sequence[_Equals], variant: Variant, capture: Capture) -> bo
 
 
 def whole(baseline: Capture, result: RunResult | None = None) -> Ablated:
-    """The row of the whole compile, with what running it gave."""
+    """The row of the whole compile, with what running it gave; `detail` says what is wrong with that."""
     ms = result.ms["median"] if result and result.ms else None
-    return Ablated(
-        None, None, "baseline", ms, 1.0 if ms else None, result.tflops if result else None, **_static(baseline)
-    )
+    tflops = result.tflops if result else None
+    detail = _first_line(_flaw(result) or "") or None if result else None
+    return Ablated(None, None, "baseline", ms, 1.0 if ms else None, tflops, detail=detail, **_static(baseline))
 
 
-def _compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant, Capture]]:
+def compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant, Capture]]:
+    """The capture of each variant, whatever its status, as it comes; the captures are the caller's to remove."""
     request = Request.from_json(plan.baseline.request)
     command = list(plan.asked.command)
 
-    def compiled(variant: Variant) -> Capture:
+    def compile_one(variant: Variant) -> Capture:
         return api.capture(
             replace(request, skip=variant.passes, llvm_passes=False, verify=False),
             plan.scratch,
@@ -179,7 +182,7 @@ def _compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant
         )
 
     with ThreadPoolExecutor(plan.jobs or _workers(len(variants))) as pool:
-        futures = {pool.submit(compiled, variant): variant for variant in variants}
+        futures = {pool.submit(compile_one, variant): variant for variant in variants}
         try:
             for future in as_completed(futures):
                 capture = future.result()
@@ -208,9 +211,6 @@ def _run(
     units = [unit, *(_running(unit, group.capture) for group in groups)]
     results = runs.run(units, plan.asked, lambda text: on_progress(f"{text}, {len(units)} to run"))
     baseline = next(results)
-    if baseline.fault or baseline.correct is False or baseline.ms is None:
-        why = baseline.fault or next((check.detail for check in baseline.checks if not check.passed), "it has no time")
-        raise errors.UsageError(f"{plan.baseline.capture} itself does not run as it should: {why}; mend that first")
     yield whole(plan.baseline, baseline)
     for group, result in zip(groups, results, strict=True):
         for variant in group.variants:
@@ -237,20 +237,21 @@ def _judged_unrun(variant: Variant, capture: Capture, whole_codes: frozenset[byt
 
 
 def _judged_run(variant: Variant, capture: Capture, result: RunResult, baseline: RunResult) -> Ablated:
-    failed = next((f"{check.name}: {check.detail}" for check in result.checks if not check.passed), None)
-    if result.fault or failed:
-        return _row(variant, "wrong", detail=_first_line(result.fault or failed or ""), **_static(capture))
+    if flaw := _flaw(result):
+        return _row(variant, "wrong", detail=_first_line(flaw), **_static(capture))
     assert result.ms is not None
-    assert baseline.ms is not None
-    ratio = result.ms["median"] / baseline.ms["median"]
-    return _row(
-        variant,
-        _pace(result.ms, baseline.ms),
-        ms=result.ms["median"],
-        ratio=ratio,
-        tflops=result.tflops,
-        **_static(capture),
-    )
+    ms, usual = result.ms, baseline.ms
+    ratio = ms["median"] / usual["median"] if usual else None
+    outcome = "right" if _flaw(baseline) or not usual else _pace(ms, usual)
+    return _row(variant, outcome, ms=ms["median"], ratio=ratio, tflops=result.tflops, **_static(capture))
+
+
+def _flaw(result: RunResult) -> str | None:
+    """What is wrong with a run, None where nothing is."""
+    if result.fault:
+        return result.fault
+    failed = next((f"{check.name}: {check.detail}" for check in result.checks if not check.passed), None)
+    return failed or (None if result.ms else "it was not timed")
 
 
 def _pace(ms: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:

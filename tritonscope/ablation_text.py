@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["by_worth", "print_ablation"]
 
-_STYLES = {"required": "bold red", "wrong": "bold red", "slower": "yellow", "faster": "green", "baseline": "bold"}
+_STYLES = {
+    "baseline": "bold",
+    "right": "bold green",
+    "required": "bold red",
+    "wrong": "bold red",
+    "slower": "yellow",
+    "faster": "green",
+}
 _MOST_CLASSES = 3
 _GAP = "  "
 _WORDS = 2  # columns of words, which come first
@@ -92,7 +99,7 @@ def _print_identical(rows: Sequence[Ablated], console: "Console") -> None:
 
 
 def _word(row: Ablated) -> str:
-    words = {"baseline": "", "same": "no slower", "differs": "other code"}
+    words = {"baseline": "WRONG" if row.detail else "", "same": "no slower", "differs": "other code"}
     return words.get(row.outcome, row.outcome)
 
 

@@ -13,7 +13,18 @@ from typing import TypeAlias
 
 from tritonscope.errors import UsageError
 
-__all__ = ["SYNTAX", "Condition", "holds", "names_in", "parse_condition"]
+__all__ = [
+    "SYNTAX",
+    "Both",
+    "Compares",
+    "Condition",
+    "Either",
+    "Finds",
+    "Not",
+    "holds",
+    "names_in",
+    "parse_condition",
+]
 
 #: What `--help` says of conditions.
 SYNTAX = """\

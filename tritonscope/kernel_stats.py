@@ -19,7 +19,7 @@ from tritonscope.line_links import Links, Listing
 from tritonscope.model import Capture
 from tritonscope.occupancy import Occupancy, occupancy_of
 
-__all__ = ["RESOURCES", "CodeStats", "KernelStats", "LoopStats", "stats_of", "to_json", "value_of"]
+__all__ = ["RESOURCES", "CodeStats", "KernelStats", "LoopStats", "knows", "stats_of", "to_json", "value_of"]
 
 #: Of a capture's resources, those that say what a block takes; the others are of the compiler's bookkeeping.
 RESOURCES = (
@@ -148,6 +148,12 @@ def value_of(name: str, stats: KernelStats, base: KernelStats | None) -> float:
     near = difflib.get_close_matches(name, values, n=3)
     hint = f"did you mean {' or '.join(near)}?" if near else "`tritonscope stats --help` lists those there are"
     raise UsageError(f"nothing is called {name!r} here; {hint}")
+
+
+def knows(name: str) -> bool:
+    """Whether `value_of` takes `name`, its "_change" aside."""
+    names = {*RESOURCES, "occupancy", "blocks", "warps", "instructions", *CLASSES}
+    return name[:1].isupper() or name in names or name.rpartition("_")[0] in MOVED
 
 
 def _values(stats: KernelStats) -> dict[str, float | None]:

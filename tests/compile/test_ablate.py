@@ -51,3 +51,12 @@ def test_a_name_that_no_pass_has(dumps: Path, capsys: pytest.CaptureFixture[str]
 def test_a_size_is_for_what_is_run(dumps: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ablate", "matmul/tiled", "-t", "sm_90", "--static", "-o", str(dumps), "--size", "M=1"]) == 2
     assert "--size is for what is run" in capsys.readouterr().err
+
+
+def test_bisect_compiles_and_looks_it_up(dumps: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = ["bisect", "matmul/tiled", "-t", "sm_90", "-o", str(dumps)]
+    assert main([*name, "--fail-if", "convert_layout>0", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)["first"]
+    assert first["before"] == {"convert_layout": 0}
+    assert first["after"]["convert_layout"] > 0
+    assert any("ttg.convert_layout" in line["text"] for line in first["lines"])

@@ -1,5 +1,6 @@
 """Leaving passes out, with a compiler and a GPU of paper: what is run, what is judged, kept and printed."""
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from tests.unit import synthetic
 from tritonscope import ablation, ablation_log, runs
 from tritonscope.ablation import Ablated, Plan, Variant, ablate, optional_passes, variants_of
 from tritonscope.ablation_text import by_worth, print_ablation
-from tritonscope.errors import UsageError
+from tritonscope.cli import main
 from tritonscope.model import Capture, Check, Failure, KernelRef, Request, RunResult, Target
 from tritonscope.store import layout, reader
 from tritonscope.store.writer import CaptureWriter
@@ -135,13 +136,14 @@ def test_a_result_that_is_wrong(
     assert (row.outcome, row.detail, row.ms) == ("wrong", "reference: off by 3", None)
 
 
-def test_a_kernel_that_is_wrong_as_it_is_says_nothing_of_passes(
+def test_a_pass_that_spoils_the_result_is_found(
     captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    compiles_to(monkeypatch, {("p",): captured(OTHER)})
-    runs_as(monkeypatch, [result(None, fault="it hangs"), result(1.0)])
-    with pytest.raises(UsageError, match="it hangs"):
-        list(ablate(plan_for(captured(), tmp_path), [Variant(("p",), ("1",))]))
+    compiles_to(monkeypatch, {("p",): captured(OTHER), ("q",): captured(THIRD)})
+    runs_as(monkeypatch, [result(None, fault="it hangs"), result(1.0), result(None, fault="it hangs")])
+    whole, *rows = ablate(plan_for(captured(), tmp_path), [Variant((name,), ("1",)) for name in "pq"])
+    assert (whole.outcome, whole.detail, whole.ms) == ("baseline", "it hangs", None)
+    assert [(row.pass_, row.outcome, row.ratio) for row in rows] == [("p", "right", None), ("q", "wrong", None)]
 
 
 def test_without_a_gpu_the_machine_code_is_compared(
@@ -201,3 +203,21 @@ def test_what_is_kept_is_read_back_and_what_is_damaged_passed_over(tmp_path: Pat
     assert ablation_log.kept(tmp_path, "sm_90 M=1", variant) == row
     assert ablation_log.kept(tmp_path, "sm_90 M=2", variant) is None
     assert ablation_log.kept(tmp_path, "static", Variant(("a",), ("1",))) is None
+
+
+def test_bisect_names_those_without_which_a_result_is_another(
+    captured: Callable[..., Capture],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    whole = captured(THIRD)
+    outcomes = {("coalesce",): captured(PTX), ("cse#2",): captured(status="failed"), ("cse#1",): captured(THIRD)}
+    compiles_to(monkeypatch, outcomes)
+    command = ["bisect", whole.path, "--all", "--fail-if", "barrier>0", "-j", "1"]
+    assert main([*command, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["holds"], found["values"], found["required"]) == (True, {"barrier": 1}, ["cse#2"])
+    assert found["without"] == [{"pass": "coalesce", "step": "1", "values": {"barrier": 0}}]
+    compiles_to(monkeypatch, {skip: captured(THIRD) for skip in outcomes})
+    assert main(command) == 1
+    assert "whichever pass that can be left out is left out" in capsys.readouterr().out

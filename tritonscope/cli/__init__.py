@@ -28,6 +28,7 @@ COMMANDS = {
     "sweep": ("tritonscope.cli.sweep", "compile every combination, on all cores or machines, and compare"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
     "ablate": ("tritonscope.cli.ablate", "leave out one pass at a time, and say what each one buys"),
+    "bisect": ("tritonscope.cli.bisect", "find the pass after which something holds, or without which it does not"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
     "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),
     "open": ("tritonscope.cli.open", "browse it all, full screen"),

@@ -1,25 +1,21 @@
 """`tritonscope ablate`: what each pass buys."""
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tritonscope import ablation, ablation_log, api, gpu, interpreter, kernel_reference, runs, variants
+from tritonscope import ablation, ablation_log, gpu, kernel_reference, runs, variants
 from tritonscope.ablation import Ablated, Plan, Variant
-from tritonscope.cli import compile as compile_command
-from tritonscope.cli import failure_text, terminal
+from tritonscope.cli import failure_text, one_kernel, terminal
 from tritonscope.cli.status_line import StatusLine
-from tritonscope.engine.client import Cancel
 from tritonscope.errors import ChildDied, CompileFailed, ExitCode, UsageError
-from tritonscope.model import Capture, KernelRef, Request, Target, to_json
+from tritonscope.model import Capture, Target, to_json
 from tritonscope.pass_reference import PassReference
-from tritonscope.sizes import parse_sizes
 from tritonscope.store import layout
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["Ready", "add_arguments", "ready", "run"]
 
 DESCRIPTION = """\
 Leave out one pass at a time, compile, and say what became of it: what each pass buys for this kernel. With a GPU the
@@ -41,6 +37,7 @@ which passes:
 
 what it says of a pass:
   required    without it the kernel does not compile; the first line of why follows
+  right       the whole compile's result is wrong, and without this pass it is not
   wrong       without it the result is wrong, or there is none: the launch fails or hangs
   slower      by the times given: medians over 2 % apart, and the middle halves of the times do not meet
   faster      likewise
@@ -53,19 +50,16 @@ Results are kept in ablate.jsonl in the whole compile's capture as they come; Ct
 capture: 'tritonscope compile --skip-pass' makes one of a variant.
 
 --json: an array, the whole compile first ("baseline", pass and step null), then the passes as in the table:
-  [{pass, step, outcome: "baseline"|"required"|"wrong"|"slower"|"faster"|"same"|"differs", ms, ratio, tflops, registers,
-    spills, shared, instructions, classes: {class: n}, identical, detail}]
+  [{pass, step, outcome: "baseline"|"right"|"required"|"wrong"|"slower"|"faster"|"same"|"differs", ms, ratio, tflops,
+    registers, spills, shared, instructions, classes: {class: n}, identical, detail}]
   ratio is the time over the whole compile's; identical says that the machine code is the whole compile's; classes are
   those of 'stats'.
 
 exit codes: 0 done; 2 wrong usage; 3 the kernel itself does not compile; 4 it crashed the compiler; 5 triton or PyTorch
 is missing; 130 interrupted."""
 
-_TIMEOUT = 300.0  # of one compile: without some passes a compiler may not come to an end
-
-
 @dataclass(frozen=True)
-class _Ready:
+class Ready:
     """The whole compile, how it is run, and the circumstances that a kept result must share."""
 
     baseline: Capture
@@ -79,24 +73,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.epilog = EPILOG
     parser.add_argument("kernel", metavar="KERNEL", help="a bundled name, or FILE.py:FUNCTION")
-    parser.add_argument("-t", "--target", metavar="T", help="sm_90, gfx942 and so on (default: this GPU, else sm_90)")
     parser.add_argument("--pass", dest="passes", action="append", default=[], metavar="P,..", help="leave these out")
     parser.add_argument("--all", action="store_true", help="the passes that changed nothing, too")
-    parser.add_argument("--limit", type=_count, metavar="N", help="no more than N passes")
+    parser.add_argument("--limit", type=one_kernel.count, metavar="N", help="no more than N passes")
     parser.add_argument("--static", action="store_true", help="compare the machine code, and run nothing")
     parser.add_argument("--resume", action="store_true", help="go on where an earlier one was cut off")
-    parser.add_argument("--size", action="append", default=[], metavar="N=V,..", help="of the spec; one value each")
-    parser.add_argument("-s", "--signature", metavar="S", help="with --static: as for compile")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=V", help="a constexpr's value")
-    for option in compile_command.OPTIONS:
-        parser.add_argument(f"--{option.replace('_', '-')}", metavar="N", help=f"the backend's {option}")
-    parser.add_argument("--option", action="append", default=[], metavar="K=V", help="any other option of the backend")
-    parser.add_argument("--config", type=int, metavar="N", help="which configuration, from 0 (default: the first)")
-    parser.add_argument("--reps", type=_count, metavar="N", help="launches to time (default: as many as are worth it)")
-    terminal.add_timeout_option(parser, "each compile", _TIMEOUT)
-    parser.add_argument("-j", "--jobs", type=_count, metavar="N", help="compiles at a time (default: one a core)")
-    parser.add_argument("--python", metavar="PATH", help="the Python, or environment, whose triton and torch are used")
-    terminal.add_dumps_option(parser)
+    parser.add_argument(
+        "--reps", type=one_kernel.count, metavar="N", help="launches to time (default: as many as are worth it)"
+    )
+    one_kernel.add_options(parser)
     terminal.add_json_option(parser)
 
 
@@ -104,11 +89,11 @@ def run(args: argparse.Namespace) -> int:
     """Leave passes out; returns the exit code."""
     status = StatusLine(not args.json)
     status.show(f"compiling {args.kernel}")
-    ready = _ready(args)
+    whole = ready(args, args.static)
     rows: list[Ablated] = []
     code = ExitCode.DONE
     try:
-        for row in _rows(ready, args, status):
+        for row in _rows(whole, args, status):
             rows.append(row)
     except KeyboardInterrupt:
         code = ExitCode.INTERRUPTED
@@ -126,21 +111,21 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def _rows(ready: _Ready, args: argparse.Namespace, status: StatusLine) -> Iterator[Ablated]:
+def _rows(whole: Ready, args: argparse.Namespace, status: StatusLine) -> Iterator[Ablated]:
     """The rows that are kept already, then the others, each kept as it comes."""
-    folder = Path(ready.baseline.path)
+    folder = Path(whole.baseline.path)
     wanted = []
-    for variant in _variants(ready.baseline, args):
-        known = ablation_log.kept(folder, ready.how, variant) if args.resume else None
+    for variant in _variants(whole.baseline, args):
+        known = ablation_log.kept(folder, whole.how, variant) if args.resume else None
         if known is not None:
             yield known
         else:
             wanted.append(variant)
     with tempfile.TemporaryDirectory(prefix="tritonscope-ablate-") as scratch:
-        plan = Plan(ready.baseline, ready.unit, ready.asked, Path(scratch), args.jobs, args.timeout)
+        plan = Plan(whole.baseline, whole.unit, whole.asked, Path(scratch), args.jobs, args.timeout)
         for row in ablation.ablate(plan, wanted, status.show):
             if row.pass_ is not None:
-                ablation_log.keep(folder, ready.how, row)
+                ablation_log.keep(folder, whole.how, row)
             yield row
 
 
@@ -167,77 +152,32 @@ def _together(baseline: Capture, texts: list[str]) -> Variant:
 # -- the whole compile
 
 
-def _ready(args: argparse.Namespace) -> _Ready:
+def ready(args: argparse.Namespace, static: bool) -> Ready:
+    """Compile the kernel as it is; `static` where nothing is to be run, nor is it where the target is not this GPU.
+
+    Raises CompileFailed and ChildDied where the compile comes to nothing, else as `runs.plan`.
+    """
     present = gpu.present()
-    target = Target.parse(args.target) if args.target else present or compile_command.default_target()
+    target = Target.parse(args.target) if args.target else present or Target.parse("sm_90")
     kernel = kernel_reference.find(args.kernel)
-    asked = _asked(args, target)
-    if args.static or present is None or present.name != target.name:
-        if not args.static:
+    if static or present is None or present.name != target.name:
+        if not static:
             why = "there is no GPU here" if present is None else f"the GPU here is {present.name}"
-            terminal.say(f"{why}, so nothing is run: the machine code is compared")
+            terminal.say(f"{why}, so nothing is run: machine code for {target.name} is compared")
         if args.size:
             raise UsageError("--size is for what is run; give --signature or --set, or leave --size out")
-        return _Ready(_compiled(kernel, asked, args), None, asked, "static")
+        how = one_kernel.asked(args, target)
+        capture = one_kernel.compile_whole(kernel, how, args)
+        if capture.status != "ok":
+            raise (CompileFailed if capture.status == "failed" else ChildDied)(failure_text.sentence(capture))
+        return Ready(capture, None, how, "static")
     if args.signature is not None:
-        raise UsageError("--signature goes with --static; what is run has the signature of its --size")
-    dumps = layout.dumps_folder(args.dumps)
+        raise UsageError("--signature is not for what is run, which has the signature of its --size; leave it out")
+    how = one_kernel.asked(args, target, args.reps)
     with tempfile.TemporaryDirectory(prefix="tritonscope-ablate-") as scratch:
-        units = runs.plan(kernel, replace(asked, seeds=()), dumps, Path(scratch))
+        units = runs.plan(kernel, replace(how, seeds=()), layout.dumps_folder(args.dumps), Path(scratch))
     if len(units) != 1:
-        raise UsageError("ablate takes one size; give one value for each name of --size")
+        raise UsageError("one size is run; give one value for each name of --size")
     unit = replace(units[0], checked=(units[0].main,))
     size = ",".join(f"{name}={value}" for name, value in unit.main.size.items())
-    return _Ready(unit.main.capture, unit, asked, f"{target.name} {size}")
-
-
-def _asked(args: argparse.Namespace, target: Target) -> runs.Asked:
-    options = variants.single("--option", args.option)
-    for name in compile_command.OPTIONS:
-        if (text := getattr(args, name)) is not None:
-            variants.check_numbers(f"--{name.replace('_', '-')}", [text])
-            options[name] = text
-    return runs.Asked(
-        python=interpreter.choose(args.python),
-        target=target,
-        command=("tritonscope", *sys.argv[1:]),
-        sizes=parse_sizes(args.size),
-        seeds=(0,),
-        repetitions=args.reps,
-        baselines=False,
-        constants=variants.single("--set", args.set),
-        options=options,
-        config=args.config,
-        cancel=Cancel(),
-    )
-
-
-def _compiled(kernel: KernelRef, asked: runs.Asked, args: argparse.Namespace) -> Capture:
-    request = Request(
-        kernel=kernel,
-        target=asked.target,
-        signature=args.signature,
-        constants=asked.constants,
-        options=asked.options,
-        config=args.config,
-    )
-    capture = api.capture(
-        request,
-        layout.dumps_folder(args.dumps),
-        python=asked.python,
-        command=list(asked.command),
-        timeout=args.timeout,
-        cancel=asked.cancel,
-    )
-    if capture.status == "interrupted":
-        raise KeyboardInterrupt
-    if capture.status != "ok":
-        raise (CompileFailed if capture.status == "failed" else ChildDied)(failure_text.sentence(capture))
-    return capture
-
-
-def _count(text: str) -> int:
-    count = int(text)
-    if count < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return count
+    return Ready(unit.main.capture, unit, how, f"{target.name} {size}")
