@@ -211,7 +211,11 @@ def test_bisect_names_those_without_which_a_result_is_another(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     whole = captured(THIRD)
-    outcomes = {("coalesce",): captured(PTX), ("cse#2",): captured(status="failed"), ("cse#1",): captured(THIRD)}
+    outcomes: dict[tuple[str, ...], Capture] = {
+        ("coalesce",): captured(PTX),
+        ("cse#2",): captured(status="failed"),
+        ("cse#1",): captured(THIRD),
+    }
     compiles_to(monkeypatch, outcomes)
     command = ["bisect", whole.path, "--all", "--fail-if", "barrier>0", "-j", "1"]
     assert main([*command, "--json"]) == 0

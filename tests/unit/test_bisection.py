@@ -21,7 +21,13 @@ def made(capture: Callable[..., Path]) -> Capture:
 
 def found_for(made: Capture, text: str) -> tuple[str, str | None, str | None] | None:
     found = first_holding(made, judge_by(parse_condition(text)))
-    return found and (found.first.name, found.inner and found.inner.step, found.until and found.until.name)
+    if found is None:
+        return None
+    return (
+        found.first.name,
+        found.inner.step if found.inner else None,
+        found.until.name if found.until else None,
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,9 +64,7 @@ def script(path: Path, body: str) -> str:
     return str(path)
 
 
-def test_a_command_judges_as_for_git_bisect(
-    made: Capture, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_judges_as_for_git_bisect(made: Capture, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check = script(tmp_path / "check", 'echo seen "$1"; grep -q inline "$1"; ! grep -q convert_layout "$1"')
     assert main(["bisect", made.path, "--check", check, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)["first"]

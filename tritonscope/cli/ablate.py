@@ -58,6 +58,7 @@ capture: 'tritonscope compile --skip-pass' makes one of a variant.
 exit codes: 0 done; 2 wrong usage; 3 the kernel itself does not compile; 4 it crashed the compiler; 5 triton or PyTorch
 is missing; 130 interrupted."""
 
+
 @dataclass(frozen=True)
 class Ready:
     """The whole compile, how it is run, and the circumstances that a kept result must share."""

@@ -174,9 +174,7 @@ def _place(snapshot: Snapshot) -> dict[str, Any]:
     return {"step": record and record.step, "stage": snapshot.stage, "pass": record and record.name}
 
 
-def _print_found(
-    capture: Capture, found: Found, condition: Condition | None, lines: Sequence[tuple[int, str]]
-) -> None:
+def _print_found(capture: Capture, found: Found, condition: Condition | None, lines: Sequence[tuple[int, str]]) -> None:
     from rich.text import Text
 
     console = terminal.console()
