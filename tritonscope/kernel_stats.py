@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tritonscope.errors import UsageError
-from tritonscope.ir.instruction_classes import CLASSES, MOVED
+from tritonscope.ir.instruction_classes import CLASSES, MOVED, Class, class_of, width_of
 from tritonscope.ir.instruction_mix import Mix, mix
 from tritonscope.ir.instructions import KINDS, Code, read_code
 from tritonscope.ir.kinds import kind_of
-from tritonscope.ir.links import Position, counted
+from tritonscope.ir.links import Chain, Position, counted
 from tritonscope.ir.loops import Loop, find_loops
+from tritonscope.ir.reasons import Reason, reasons
 from tritonscope.line_links import Links, Listing
 from tritonscope.model import Capture
 from tritonscope.occupancy import Occupancy, occupancy_of
@@ -70,12 +71,16 @@ class CodeStats:
 
 @dataclass(frozen=True)
 class KernelStats:
-    """`resources` has the keys of RESOURCES that are known; `codes` the stages of machine code, the last one first."""
+    """`resources` has the keys of RESOURCES that are known; `codes` the stages of machine code, the last one first.
+
+    `reasons` say what TTGIR tells of why the code is as it is.
+    """
 
     capture: Capture
     resources: Mapping[str, int]
     occupancy: Occupancy | None
     codes: tuple[CodeStats, ...]
+    reasons: tuple[Reason, ...] = ()
 
     @property
     def final(self) -> CodeStats | None:
@@ -94,7 +99,22 @@ def stats_of(capture: Capture) -> KernelStats:
         {name: value for name, value in resources.items() if isinstance(value, int)},
         occupancy_of(capture.target, capture.resources),
         tuple(_code_stats(links.stage(stage)) for stage in found),
+        _reasons(links, found[-1:]),
     )
+
+
+def _reasons(links: Links, code: list[str]) -> tuple[Reason, ...]:
+    """Those of the final TTGIR, by the widths of `code`: of PTX, which keeps places that SASS mixes, or AMDGCN."""
+    if "ttgir" not in links.stages:
+        return ()
+    accesses: dict[tuple[Chain, ...], dict[Class, list[int]]] = {}
+    for listing in map(links.stage, code):
+        for instruction in read_code("\n".join(listing.lines), listing.kind).instructions:
+            of_place = accesses.setdefault(listing.map.at(instruction.line), {})
+            widths = of_place.setdefault(class_of(instruction, listing.kind), [])
+            widths.append(width_of(instruction, listing.kind) or 0)
+    ttgir = links.stage("ttgir")
+    return tuple(reasons(ttgir.lines, ttgir.map, accesses, links.capture.target.removeprefix("sm_")))
 
 
 def _code_stats(listing: Listing) -> CodeStats:
@@ -182,6 +202,15 @@ def to_json(stats: KernelStats) -> dict[str, Any]:
         "resources": {name: stats.resources.get(name) for name in RESOURCES},
         "spill_unit": stats.capture.resources.get("spill_unit"),
         "occupancy": _occupancy_json(stats.occupancy),
+        "reasons": [
+            {
+                "kind": reason.kind,
+                "ttgir_line": reason.line,
+                "python": {"file": reason.place.file, "line": reason.place.line} if reason.place else None,
+                "text": reason.text,
+            }
+            for reason in stats.reasons
+        ],
         "code": {code.stage: _code_json(code) for code in stats.codes},
     }
 

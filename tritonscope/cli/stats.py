@@ -26,7 +26,8 @@ _EPILOG = f"""examples:
 
 Counts are of instructions in the text, not of how often they run; a loop's are those between its beginning and its
 end, inner loops included. Widths are bytes for each thread. The occupancy is what registers, shared memory, threads and
-barriers allow on one multiprocessor; an NVIDIA target's alone.
+barriers allow on one multiprocessor; an NVIDIA target's alone. Sentences at the end say what TTGIR tells of why a load
+or store is not vectorised, a product not on the tensor cores, or a layout converted in a loop.
 
 Conditions, for the last capture that is named:
 {SYNTAX}
@@ -37,17 +38,19 @@ Conditions, for the last capture that is named:
 The exit code is 1 where one holds.
 
 JSON: of one capture {{capture, path, target, resources: {{registers, spills, ..}}, spill_unit,
-occupancy: null | {{blocks, warps, of, limited_by, allows, next_registers, next_shared}}, code: {{sass|ptx|amdgcn:
-{{instructions, classes: {{class: n}}, widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops:
-[{{label, first_line, last_line, depth, waits, python: null | {{file, line}}, instructions, classes, widths,
-opcodes}}]}}}}, failed: [condition]}}; first_line and last_line are those of `tritonscope dump`, instructions of a loop
-those within it; allows says how many blocks each resource alone would let in, next_registers and next_shared the most
-of each for one block more.
+occupancy: null | {{blocks, warps, of, limited_by, allows, next_registers, next_shared}}, reasons: [{{kind, ttgir_line,
+python: null | {{file, line}}, text}}], code: {{sass|ptx|amdgcn: {{instructions, classes: {{class: n}},
+widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops: [{{label, first_line, last_line, depth, waits,
+python: null | {{file, line}}, instructions, classes, widths, opcodes}}]}}}}, failed: [condition]}}.
+allows says how many blocks each resource alone would let in, next_registers and next_shared the most of each for one
+block more; a reason's kind is "narrow", "no_tensor_core", "older_tensor_core" or "conversion"; lines are those of
+`tritonscope dump`, and a loop's instructions those within it.
 Of two: {{left, right, failed}}, left and right as above."""
 
 _ALWAYS = ("registers", "spills", "shared")
 _MOST_OPCODES = 2
 _MOST_LOOPS = 12
+_MOST_REASONS = 12
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -118,8 +121,8 @@ def _print_one(stats: KernelStats, console: "Console") -> None:
         return
     console.print()
     _print_mix(stats, console)
-    for code in stats.codes[:1]:
-        _print_loops(code, console)
+    _print_loops(stats.codes[0], console)
+    _print_reasons(stats, console)
 
 
 def _resources(stats: KernelStats) -> Any:
@@ -222,6 +225,20 @@ def _print_loops(code: CodeStats, console: "Console") -> None:
     if waits:
         what = "1 loop does" if waits == 1 else f"{waits} loops do"
         console.print(Text(f"{what} nothing but wait", style="dim"))
+
+
+def _print_reasons(stats: KernelStats, console: "Console") -> None:
+    from rich.text import Text
+
+    if stats.reasons:
+        console.print()
+    for reason in stats.reasons[:_MOST_REASONS]:
+        where = (
+            f"{PurePath(reason.place.file).name}:{reason.place.line}" if reason.place else f"TTGIR line {reason.line}"
+        )
+        console.print(Text.assemble((f"{terminal.escape(where)}: ", "bold"), terminal.escape(reason.text)))
+    if len(stats.reasons) > _MOST_REASONS:
+        console.print(Text(f"and {len(stats.reasons) - _MOST_REASONS} more, which --json lists", style="dim"))
 
 
 def _of_loop(loop: LoopStats) -> str:
