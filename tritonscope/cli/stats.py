@@ -40,8 +40,8 @@ The exit code is 1 where one holds.
 JSON: of one capture {{capture, path, target, resources: {{registers, spills, ..}}, spill_unit,
 occupancy: null | {{blocks, warps, of, limited_by, allows, next_registers, next_shared}}, reasons: [{{kind, ttgir_line,
 python: null | {{file, line}}, text}}], code: {{sass|ptx|amdgcn: {{instructions, classes: {{class: n}},
-widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops: [{{label, first_line, last_line, depth, waits,
-python: null | {{file, line}}, instructions, classes, widths, opcodes}}]}}}}, failed: [condition]}}.
+widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops: [{{label, first_line, last_line, depth,
+waits, python: null | {{file, line}}, instructions, classes, widths, opcodes}}]}}}}, failed: [condition]}}.
 allows says how many blocks each resource alone would let in, next_registers and next_shared the most of each for one
 block more; a reason's kind is "narrow", "no_tensor_core", "older_tensor_core" or "conversion"; lines are those of
 `tritonscope dump`, and a loop's instructions those within it.
