@@ -197,8 +197,14 @@ def compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant,
 
 def _workers(jobs: int) -> int:
     """As many compiles at a time as there are cores, and memory for them."""
-    fit = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // _BYTES_OF_A_CHILD
-    return max(1, min(os.cpu_count() or 1, jobs, fit))
+    return max(1, min(os.cpu_count() or 1, jobs, _free_memory() // _BYTES_OF_A_CHILD))
+
+
+def _free_memory() -> int:
+    """Bytes that can be had without swapping; what is only cached counts."""
+    with Path("/proc/meminfo").open(encoding="ascii") as file:
+        kilobytes = next(line.split()[1] for line in file if line.startswith("MemAvailable:"))
+    return int(kilobytes) << 10
 
 
 def _run(
