@@ -144,6 +144,7 @@ def test_what_a_capture_says_is_text_and_never_runs(tab: Any, tmp_path: Path) ->
     opened(tab, page(reader.open_capture(folder)), tmp_path)
     assert HOSTILE in tab.inner_text("header h1")
     assert tab.inner_text("main").count(HOSTILE) >= 8
+    assert tab.locator("main p", has_text=HOSTILE).last.inner_text() == HOSTILE  # the note
     for _ in range(20):
         tab.keyboard.press("j")
     tab.keyboard.press("3")

@@ -26,10 +26,11 @@ status    {status}
 compiled  {created}, {command}
 with      {versions}
 
-tar -xzf this archive into a folder, and name that folder to look at it:
+To look at it, hand the archive itself to tritonscope:
 
-    tritonscope show {capture} --dumps FOLDER
-    tritonscope open {capture} -o FOLDER
+    tritonscope show ARCHIVE
+    tritonscope open ARCHIVE
+    tritonscope import ARCHIVE    keeps it among your captures
 
 Without tritonscope: capture.json says what there is, passes/ holds the IR after each pass that changed it, and
 `zstd -d` unpacks what ends with .zst.

@@ -41,7 +41,8 @@ def override(capture: Capture, stage: str) -> Override:
         function = str(capture.components.get("kernel") or capture.kernel).rpartition(".")[2]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         raise UsageError(
-            f"{capture.capture} does not say what Triton's key of it is made of; compile it again"
+            f"{capture.capture} does not hold the whole cache key, which names the folder (it was imported, or ended "
+            "early); compile the kernel with tritonscope, and export that"
         ) from None
     folder = base64.b32encode(source).decode().rstrip("=")
     names = {each: f"{folder}/{function[:_LONGEST_NAME]}.{each}" for each in _STAGES}

@@ -190,8 +190,8 @@ function overview() {
     ["options", h("code", {}, named(data.options))],
     ...Object.entries(data.versions),
     ["made", data.created],
-  ], []));
-  if (data.notes.length) box.append(h("h2", {}, "Notes"), data.notes.map((note) => h("p", {}, note)));
+  ].filter(([, value]) => value.textContent !== ""), []));
+  if (data.notes.length) box.append(h("h2", {}, "Notes"), ...data.notes.map((note) => h("p", {}, note)));
   return box;
 }
 
@@ -222,16 +222,18 @@ let drawing = 0;
 
 function entry(item) {
   const { stage, step } = item;
-  const click = { onclick: () => choose(item) };
+  const narrow = () => getComputedStyle(document.body).display === "block"; // then the list is above, not beside
+  const click = { onclick: () => { choose(item); if (narrow()) main.scrollIntoView(); } };
   if (item.kind === "overview") return h("button", { ...click, class: "flat" }, h("span", { class: "name" }, "Overview"));
   if (stage) {
     return h("button", { ...click, class: "flat" }, h("span", { class: "name" }, stage.stage), h("span", { class: "figures" }, thousands(stage.lines)));
   }
-  const changed = step.changed ? "changed" : "same";
+  const failed = Boolean(data.failure && data.failure.step === step.step);
+  const changed = failed ? "failed" : step.changed ? "changed" : "same";
   const ops = typeof step.ops_after === "number" && step.ops_before !== step.ops_after ? `${step.ops_before}→${step.ops_after}` : "";
   const ms = typeof step.ms === "number" ? `${step.ms.toFixed(1)} ms` : "";
   return h("button", { ...click, class: step.step.includes(".") ? `${changed} inner` : changed, title: step.name },
-    h("span", { class: "step" }, `${step.changed ? "●" : " "} ${step.step}`), h("span", { class: "name" }, step.name),
+    h("span", { class: "step" }, `${failed ? "✗" : step.changed ? "●" : " "} ${step.step}`), h("span", { class: "name" }, step.name),
     h("span", { class: "figures" }, [ops, ms].filter(Boolean).join("  ")));
 }
 
@@ -276,7 +278,8 @@ async function show() {
     top = h("div", { class: "top" }, h("h2", {}, stage.stage), h("span", { class: "dim" }, `${thousands(stage.lines)} lines, ${thousands(stage.bytes)} bytes`));
     view = await textView(stage.text);
   } else if (step) {
-    const stat = step.diff && step.diff.stat ? statWords(step.diff.stat) : step.changed ? "changed" : "changed nothing";
+    const failed = data.failure && data.failure.step === step.step;
+    const stat = failed ? "failed" : step.diff && step.diff.stat ? statWords(step.diff.stat) : step.changed ? "changed" : "changed nothing";
     const ops = typeof step.ops_after === "number" ? `operations ${step.ops_before} → ${step.ops_after}` : "";
     const ms = typeof step.ms === "number" ? `${step.ms.toFixed(2)} ms` : "";
     const about = data.explained[step.name];
@@ -337,7 +340,7 @@ document.body.append(
     h("span", { class: data.status === "ok" ? "good" : "bad" }, data.status),
     h("span", { class: "dim" }, `Triton ${data.versions.triton || "?"}`), h("span", { class: "dim" }, data.capture)),
   h("nav", {}, h("div", { class: "filter" }, search, h("label", {}, only, " changed")), list,
-    h("footer", {}, key("j", "k"), " step ", key("{", "}"), " changed ", key("d", "b", "a"), " diff, before, after ", key("/"), " filter")),
+    h("footer", {}, key("j", "k"), " step ", key("{", "}"), " changed ", key("d", "b", "a"), " views ", key("/"), " filter")),
   main,
 );
 buildList();

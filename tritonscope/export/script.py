@@ -30,6 +30,8 @@ def script(capture: Capture) -> Script:
 
     Raises UsageError where the capture ended before its key was known, or holds what no script can write.
     """
+    if not capture.request.get("used") or "python" not in {stage.stage for stage in capture.stages}:
+        raise UsageError(_incomplete(capture))
     sources = sources_of(capture)
     notes = tuple(_notes(capture, sources))
     body = files("tritonscope.export").joinpath("reproduce.py").read_text(encoding="utf-8")
@@ -100,9 +102,14 @@ def _kernel(capture: Capture, sources: Sources) -> dict[str, Any]:
             "size": _size(capture),
         }
     except (KeyError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
-        raise UsageError(
-            f"{capture.capture} ended before it was known what to compile, or is damaged; compile it again"
-        ) from None
+        raise UsageError(_incomplete(capture)) from None
+
+
+def _incomplete(capture: Capture) -> str:
+    return (
+        f"{capture.capture} does not hold all that a script needs (it was imported, ended early or is damaged); "
+        "compile the kernel with tritonscope, and export that"
+    )
 
 
 def _type(recorded: Any) -> Any:
