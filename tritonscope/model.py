@@ -17,8 +17,10 @@ __all__ = [
     "Failure",
     "KernelRef",
     "PassRecord",
+    "Profile",
     "Request",
     "RunResult",
+    "Sampled",
     "Stage",
     "Target",
     "to_json",
@@ -251,6 +253,44 @@ class RunResult:
     occupancy: Mapping[str, Any] | None = None
     clocks: Mapping[str, Any] = field(default_factory=dict)
     fault: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """An instruction of a profiled kernel: its place in bytes from the function's beginning, and what was seen of it.
+
+    `samples` is how often a warp's next instruction was this one when a profiler looked; `not_issued` how many of them
+    when that scheduler issued nothing; `stalls` why, the profiler's own names to samples; `executed` how often warps
+    executed it.
+    """
+
+    offset: int
+    text: str
+    samples: int
+    not_issued: int
+    executed: int
+    stalls: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a profiler saw of one launch of a captured kernel.
+
+    `metrics` maps the profiler's own names to numbers, `units` to their units; `instructions` are all of the
+    kernel's function, in order. `tool` is the profiler's version.
+    """
+
+    kernel: str
+    size: Mapping[str, Any]
+    config: Mapping[str, Any]
+    device: str
+    created: str
+    command: tuple[str, ...]
+    tool: str
+    metrics: Mapping[str, float]
+    units: Mapping[str, str]
+    instructions: tuple[Sampled, ...]
     notes: tuple[str, ...] = ()
 
 

@@ -18,7 +18,19 @@ from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
 from tritonscope.store import layout, reader
 
-__all__ = ["Asked", "Case", "Unit", "interpret", "kernel_of", "plan", "plan_capture", "requests", "run"]
+__all__ = [
+    "Asked",
+    "Case",
+    "Unit",
+    "binary_files",
+    "called_with",
+    "interpret",
+    "kernel_of",
+    "plan",
+    "plan_capture",
+    "requests",
+    "run",
+]
 
 # Starting Python, PyTorch and the driver takes this long at worst; nobody hears from the child meanwhile.
 _START_SECONDS = 180.0
@@ -294,6 +306,33 @@ def run(
         yield from session.results()
 
 
+def called_with(unit: Unit) -> dict[str, Any]:
+    """How a child is told which kernel of which file it launches, and with what in a spec's place."""
+    return {
+        "kernel": to_json(unit.kernel),
+        "call": None if unit.call is None else [api.argument_as_json(each) for each in unit.call],
+        "grid": list(unit.grid),
+    }
+
+
+def binary_files(capture: Capture, folder: Path) -> dict[str, Any]:
+    """What a child takes to launch `capture`: its binary and metadata, put into `folder` as files that Triton reads."""
+    extension = next(stage.stage for stage in capture.stages if stage.stage in ("cubin", "hsaco"))
+    own = folder / Path(capture.path).name
+    name = str(capture.metadata.get("name", capture.kernel))
+    if not own.exists():
+        own.mkdir()
+        (own / f"kernel.{extension}").write_bytes(reader.stage_bytes(capture, extension))
+        (own / "kernel.json").write_text(json.dumps(dict(capture.metadata)))
+    return {
+        "name": name,
+        "binary": str(own / f"kernel.{extension}"),
+        "metadata": str(own / "kernel.json"),
+        "components": dict(capture.components),
+        "triton_version": str(capture.versions.get("triton", "")),
+    }
+
+
 class _Session:
     def __init__(self, units: Sequence[Unit], asked: Asked, folder: Path, on_progress: Callable[[str], None]) -> None:
         self.units, self.asked, self.folder, self.on_progress = units, asked, folder, on_progress
@@ -321,38 +360,15 @@ class _Session:
         return [job for job in jobs if not job.get("ended") and self.tallies[job["unit"]].fault is None]
 
     def _jobs(self, number: int, unit: Unit) -> Iterator[dict[str, Any]]:
-        common = {
-            "unit": number,
-            "kernel": to_json(unit.kernel),
-            "call": None if unit.call is None else [api.argument_as_json(each) for each in unit.call],
-            "grid": list(unit.grid),
-            "interpretable": not unit.has_reference,
-        }
+        common = {"unit": number, **called_with(unit), "interpretable": not unit.has_reference}
         for case in unit.checked if self.asked.seeds else ():
-            against = {"against": self._files(self.asked.against)} if self.asked.against else {}
-            binary = self._files(case.capture)
+            against = {"against": binary_files(self.asked.against, self.folder)} if self.asked.against else {}
+            binary = binary_files(case.capture, self.folder)
             yield {**common, **binary, **against, "task": "check", "size": dict(case.size), "seeds": self.asked.seeds}
         if self.asked.timing:
-            binary = self._files(unit.main.capture)
+            binary = binary_files(unit.main.capture, self.folder)
             how = {"repetitions": self.asked.repetitions, "baselines": self.asked.baselines}
             yield {**common, **binary, **how, "task": "time", "size": dict(unit.main.size)}
-
-    def _files(self, capture: Capture) -> dict[str, Any]:
-        """What launching `capture` takes, its binary and metadata as the files that Triton reads."""
-        extension = next(stage.stage for stage in capture.stages if stage.stage in ("cubin", "hsaco"))
-        folder = self.folder / Path(capture.path).name
-        name = str(capture.metadata.get("name", capture.kernel))
-        if not folder.exists():
-            folder.mkdir()
-            (folder / f"kernel.{extension}").write_bytes(reader.stage_bytes(capture, extension))
-            (folder / "kernel.json").write_text(json.dumps(dict(capture.metadata)))
-        return {
-            "name": name,
-            "binary": str(folder / f"kernel.{extension}"),
-            "metadata": str(folder / "kernel.json"),
-            "components": dict(capture.components),
-            "triton_version": str(capture.versions.get("triton", "")),
-        }
 
     def _child(self, jobs: list[dict[str, Any]]) -> Iterator[None]:
         """One child, with what is still to do; yields after each event that may have ended a unit."""

@@ -27,6 +27,7 @@ COMMANDS = {
     "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
     "sweep": ("tritonscope.cli.sweep", "compile every combination, on all cores or machines, and compare"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
+    "profile": ("tritonscope.cli.profile", "profile one launch with Nsight Compute: why it waits, and on which lines"),
     "ablate": ("tritonscope.cli.ablate", "leave out one pass at a time, and say what each one buys"),
     "bisect": ("tritonscope.cli.bisect", "find the pass after which something holds, or without which it does not"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),

@@ -1,21 +1,21 @@
 """`tritonscope lines CAPTURE`: from any line to the Python that caused it, and back."""
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.ir.links import Chain, Position
-from tritonscope.line_links import Heat, Links, Listing, PythonFile, PythonLine
+from tritonscope.line_links import Heat, Links, Listing, PythonLine
 from tritonscope.store import reader
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-__all__ = ["add_arguments", "run"]
+__all__ = ["add_arguments", "lines_to_show", "run"]
 
 _EPILOG = """examples:
   tritonscope lines matmul
@@ -121,7 +121,7 @@ def _print_heat(heat: Heat, links: Links, console: "Console") -> None:
             console.print()
         console.print(Text(terminal.escape(file.file), style="bold"), soft_wrap=True)
         console.print(header)
-        for number in _numbers(file, links):
+        for number in lines_to_show(links, file.file, {line.line for line in file.lines}):
             line = next((found for found in file.lines if found.line == number), None)
             text = links.python_line(file.file, number)
             console.print(_heat_line(number, line, text, heat.stages, most, moves), no_wrap=True, overflow="ellipsis")
@@ -131,14 +131,16 @@ def _print_heat(heat: Heat, links: Links, console: "Console") -> None:
             console.print(Text(terminal.escape(said), style="dim"))
 
 
-def _numbers(file: PythonFile, links: Links) -> list[int]:
-    """The lines to show: whole functions where the text is there, else those that something came from."""
-    counted = {line.line for line in file.lines}
-    spans = links.spans(file.file)
-    if links.python_line(file.file, 1) is None:
+def lines_to_show(links: Links, file: str, counted: Collection[int]) -> list[int]:
+    """The lines of a Python file to show where something is known of `counted`: whole functions, less what is empty.
+
+    Without the file's text `counted` alone.
+    """
+    if links.python_line(file, 1) is None:
         return sorted(counted)
-    shown = {n for first, last in spans if counted & set(range(first, last + 1)) for n in range(first, last + 1)}
-    return [n for n in sorted(shown | counted) if n in counted or (links.python_line(file.file, n) or "").strip()]
+    spans = [range(first, last + 1) for first, last in links.spans(file)]
+    shown = {number for span in spans if any(line in span for line in counted) for number in span}
+    return [n for n in sorted(shown | set(counted)) if n in counted or (links.python_line(file, n) or "").strip()]
 
 
 def _heat_line(

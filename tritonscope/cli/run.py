@@ -127,7 +127,7 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: StatusLine) 
     if args.ladder:
         named: list[KernelRef | Capture] = list(_kernels(args))
     else:
-        known = {name: _named(name, args) for name in dict.fromkeys(args.names)}
+        known = {name: subject(name, args) for name in dict.fromkeys(args.names)}
         named = [known[name] for name in args.names]
     _needs_gpu(args)
 
@@ -177,18 +177,19 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         against=terminal.open_capture(args.against, args) if args.against else None,
         cancel=Cancel(),
         call=call,
-        grid=_grid(args.grid) if args.grid is not None else (1,),
+        grid=parse_grid(args.grid) if args.grid is not None else (1,),
     )
 
 
-def _grid(text: str) -> tuple[int, ...]:
+def parse_grid(text: str) -> tuple[int, ...]:
+    """The grid of --grid; raises UsageError."""
     parts = [part.strip() for part in text.split(",")]
     if not 1 <= len(parts) <= 3 or not all(part.isdigit() for part in parts):
         raise UsageError(f"--grid {text!r} is not understood; write one to three numbers, as in --grid 32,16")
     return tuple(int(part) for part in parts)
 
 
-def _named(name: str, args: argparse.Namespace) -> KernelRef | Capture:
+def subject(name: str, args: argparse.Namespace) -> KernelRef | Capture:
     """A kernel where it is called like one, else a capture."""
     bundled = {kernel.name for kernel in bundled_kernels.kernels()}
     if args.call is None and (name in bundled or ".py" in name):

@@ -1,11 +1,12 @@
 """The child's first lines: load this package, and nothing else of our environment, into whatever Python runs this file.
 
-Run as `python boot.py EVENTS REQUEST`, two descriptor numbers, and an action where its request comes later. Putting our
-site-packages on another Python's path would mix the binary interfaces of two environments, so the package is loaded by
-its own folder alone.
+Run as `python boot.py EVENTS REQUEST`, two descriptor numbers or, where a profiler stands between, paths, and an action
+where its request comes later. Putting our site-packages on another Python's path would mix the binary interfaces of two
+environments, so the package is loaded by its own folder alone.
 """
 
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -24,5 +25,17 @@ spec.loader.exec_module(module)
 
 from tritonscope.engine.worker import main  # noqa: E402
 
+
+def descriptor(text: str, mode: int) -> int:
+    """The descriptor with that number, or of the file that is opened."""
+    return int(text) if text.isdecimal() else os.open(text, mode)
+
+
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]), int(sys.argv[2]), ahead="".join(sys.argv[3:])))
+    sys.exit(
+        main(
+            descriptor(sys.argv[1], os.O_WRONLY | os.O_APPEND),
+            descriptor(sys.argv[2], os.O_RDONLY),
+            ahead="".join(sys.argv[3:]),
+        )
+    )

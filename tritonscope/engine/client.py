@@ -16,8 +16,9 @@ from typing import IO, Any, NamedTuple
 from tritonscope.engine.protocol import PRIVATE_FOLDER
 from tritonscope.errors import UsageError
 
-__all__ = ["CLEARED", "Cancel", "Child", "Ended", "head_start"]
+__all__ = ["BOOT", "CLEARED", "Cancel", "Child", "Ended", "child_environment", "head_start"]
 
+#: The file that starts a child.
 BOOT = Path(__file__).with_name("boot.py")
 
 #: Inherited variables with these prefixes change what the compiler does; the child gets only those that --env names.

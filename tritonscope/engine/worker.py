@@ -171,6 +171,7 @@ _ACTIONS = {
     "inspect": _inspect,
     "interpret": _launches("interpret"),
     "plain": _plain,
+    "profile": _launches("profile"),
     "replay": _replay,
     "run": _launches("run"),
     "specialize": _specialize,

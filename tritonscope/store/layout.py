@@ -16,6 +16,7 @@ __all__ = [
     "JOURNAL",
     "LOG",
     "PASSES",
+    "PROFILE",
     "RUNNING",
     "RUNS",
     "called",
@@ -37,6 +38,7 @@ LOG = "log.txt"
 PASSES = "passes"
 RUNS = "runs.jsonl"
 ABLATIONS = "ablate.jsonl"
+PROFILE = "profile.json"
 
 #: What the name of a folder that is still being written contains.
 RUNNING = ".running-"

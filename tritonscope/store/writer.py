@@ -130,7 +130,7 @@ class CaptureWriter:
                 final = parent / layout.final_name(self._target, id_, status)
             aside = parent / f".{final.name}{_OLD}{secrets.token_hex(3)}"
             if final.exists():
-                for name in (layout.RUNS, layout.ABLATIONS):
+                for name in (layout.RUNS, layout.ABLATIONS, layout.PROFILE):
                     self._carry(final, name)
                 final.rename(aside)
             self.folder.rename(final)

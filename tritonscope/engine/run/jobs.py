@@ -1,11 +1,13 @@
 """What the parent asks of the child that runs kernels: signatures of sizes, runs on the device, runs interpreted."""
 
 import importlib
+import json
 import statistics
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tritonscope.engine import kernelfile
@@ -18,7 +20,7 @@ from tritonscope.engine.run.spec import Size, Spec, has_spec
 from tritonscope.errors import Missing, UsageError
 from tritonscope.model import KernelRef, Target
 
-__all__ = ["arguments", "interpret", "prepare", "run"]
+__all__ = ["arguments", "interpret", "prepare", "profile", "run"]
 
 # A program takes the interpreter about a millisecond: more than this is not worth waiting for.
 _MOST_INTERPRETED = 4096
@@ -104,14 +106,7 @@ def run(message: Mapping[str, Any], events: Events) -> None:
     Sends "device" once, "ceilings" where the parent does not know them, and for each job "job", then "checked" and
     "timed" as they come, or "fault", then "finished". A fatal fault ends the child.
     """
-    torch = _torch()
-    if not torch.cuda.is_available():
-        raise Missing(
-            "there is no GPU here that PyTorch can use; 'tritonscope run --interpret' checks small sizes without one"
-        )
-    import triton
-
-    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+    torch = _torch_on_device("'tritonscope run --interpret' checks small sizes without one")
     device = _device()
     events.send("device", **device)
     if message["timing"]:
@@ -129,6 +124,28 @@ def run(message: Mapping[str, Any], events: Events) -> None:
             events.send("refused", number=job["number"], kind=type(error).__name__, message=str(error))
         torch.cuda.empty_cache()
         events.send("finished", number=job["number"])
+
+
+def profile(message: Mapping[str, Any], events: Events) -> None:
+    """Launch the one job of the file `message["job"]` as often as `message["launches"]` says, for a profiler to watch.
+
+    Sends "device", then "launched" or "fault".
+    """
+    _torch_on_device("profile where there is one")
+    events.send("device", **_device())
+    job = json.loads(Path(message["job"]).read_text(encoding="utf-8"))
+    try:
+        launchable = Launchable(job["binary"], job["metadata"], job["components"], job["triton_version"])
+        spec, constants = _spec(job), constants_of(job["components"])
+        size = spec.size(job["size"])
+        given = _given(job, spec, size, constants)
+        for _ in range(message["launches"]):
+            launchable.launch(spec.grid(size, constants), given)
+            synchronize()
+    except Fault as fault:
+        events.send("fault", message=str(fault))
+        return
+    events.send("launched", size=size)
 
 
 def _one(job: Mapping[str, Any], events: Events) -> None:
@@ -336,13 +353,9 @@ def _send_checked(
 def _time(
     job: Mapping[str, Any], launchable: Launchable, spec: Spec | GivenCall, constants: Mapping[str, Any], events: Events
 ) -> None:
-    torch = _torch()
     size = spec.size(job["size"])
     grid = spec.grid(size, constants)
-    torch.manual_seed(0)
-    given = spec.arguments(size, constants, "cuda")
-    if clause := misfit(job["components"], given):
-        raise UsageError(f"{clause}; name the kernel instead of the capture, and --size compiles what it takes")
+    given = _given(job, spec, size, constants)
     sets = [given]
     for _ in range(timing.copies_worth_rotating(_bytes(given)) - 1):
         sets.append(spec.arguments(size, constants, "cuda"))
@@ -364,6 +377,15 @@ def _time(
         occupancy=launchable.occupancy(),
         grid=list(grid),
     )
+
+
+def _given(job: Mapping[str, Any], spec: Spec | GivenCall, size: Size, constants: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments that the binary takes; raises UsageError where those of `size` are others."""
+    _torch().manual_seed(0)
+    given = spec.arguments(size, constants, "cuda")
+    if clause := misfit(job["components"], given):
+        raise UsageError(f"{clause}; name the kernel instead of the capture, and --size compiles what it takes")
+    return given
 
 
 def _bytes(given: Mapping[str, Any]) -> int:
@@ -403,6 +425,17 @@ def _torch() -> Any:
             f"{sys.executable} cannot import torch ({error}), which running kernels takes; install it there with "
             "'pip install torch', or name an environment that has it with --python PATH"
         ) from error
+
+
+def _torch_on_device(instead: str) -> Any:
+    """PyTorch with a device that it can use, and Triton's scratch memory from it; `instead` is what to do without."""
+    torch = _torch()
+    if not torch.cuda.is_available():
+        raise Missing(f"there is no GPU here that PyTorch can use; {instead}")
+    import triton
+
+    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
+    return torch
 
 
 def _device() -> dict[str, Any]:
