@@ -11,6 +11,7 @@ import pytest
 from tests.compile.conftest import ROOT
 from tritonscope import api
 from tritonscope.cli import main
+from tritonscope.export import reproduce
 from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, KernelRef, Request, Target
 from tritonscope.store import reader
@@ -109,6 +110,19 @@ sys.modules["tritonscope"] = None
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+
+
+def test_a_script_makes_the_tensors_of_a_call_as_they_were_written() -> None:
+    """A GPU runs it; what it is called with can be looked at here."""
+    torch = pytest.importorskip("torch")
+    tensor = {"dtype": "float16", "shape": (8, 4), "strides": (16, 1), "aligned": False}
+    flags = {"dtype": "bool", "shape": (3,), "strides": (1,), "aligned": True}
+    call = reproduce.Call({"call": {"x": tensor, "flags": flags, "n": 3}, "grid": [2, 1, 1]})
+    given = call.arguments({}, {}, "cpu")
+    assert (given["x"].dtype, tuple(given["x"].shape), given["x"].stride()) == (torch.float16, (8, 4), (16, 1))
+    assert given["x"].data_ptr() % 16
+    assert (given["flags"].dtype, given["flags"].data_ptr() % 16, given["n"]) == (torch.bool, 0, 3)
+    assert call.grid({}, {}) == (2, 1, 1)
 
 
 def test_a_script_of_a_kernel_that_does_not_compile_fails_as_it_did(tmp_path, capsys) -> None:

@@ -1,8 +1,10 @@
 """`tritonscope export`: what is written can be read again, is the same each time, and overwrites nothing unasked."""
 
+import ast
 import io
 import json
 import os
+import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -110,3 +112,55 @@ def test_an_override_of_what_triton_does_not_replace_is_refused(export, capture:
     assert code == 2
     assert "ptx" in err
     assert not list(Path().iterdir())
+
+
+MATMUL = next((Path(__file__).resolve().parents[2] / "dumps" / "reference" / "matmul").iterdir())
+
+
+def kernel_of(script: Path) -> dict:
+    """The dict that an exported script begins with."""
+    tree = ast.parse(script.read_text())
+    return next(ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        (["run", "matmul", "--size", "M=64"], {}),
+        (
+            ["run", "matmul", "--call", "fp16[8,4;16,1]@8, M=3", "--grid", "2"],
+            {"a": {"dtype": "float16", "shape": (8, 4), "strides": (16, 1), "aligned": False}, "M": 3},
+        ),
+    ],
+)
+def test_a_script_holds_what_the_newest_run_was_called_with(export, tmp_path: Path, command, expected) -> None:
+    folder = tmp_path / "matmul" / MATMUL.name
+    shutil.copytree(MATMUL, folder)
+    runs = [{"size": {"M": 1}, "grid": [1]}, {"size": {"M": 64}, "grid": [2, 1, 1], "command": command}]
+    (folder / "runs.jsonl").write_text("".join(f"{json.dumps(run)}\n" for run in runs))
+    code, out, _ = export(str(folder), "--script")
+    assert code == 0
+    kernel = kernel_of(Path(out.strip()))
+    assert (kernel["size"], kernel["call"], kernel["grid"]) == ({"M": 64}, expected, [2, 1, 1])
+
+
+def test_a_script_holds_a_file_as_it_is_and_nothing_that_only_a_path_names(export, tmp_path: Path) -> None:
+    """The capture's text may hold quotes and line ends; the file it names may be another by now, and is not read."""
+    folder = tmp_path / "matmul" / MATMUL.name
+    shutil.copytree(MATMUL, folder)
+    text = "import beside\nx = r'''a'''\r\ny = \"\"\"b\"\"\"\n# \u202e\n"
+    (folder / "matmul.py").write_bytes(text.encode())
+    (tmp_path / "beside.py").write_text("SECRET = 1\n")
+    (tmp_path / "kernel.py").write_text("import beside\n")
+    summary = json.loads((folder / "capture.json").read_text())
+    summary["request"]["kernel"] |= {"path": str(tmp_path / "kernel.py"), "bundled": False}
+    (folder / "capture.json").write_text(json.dumps(summary))
+    code, out, err = export(str(folder), "--script")
+    assert code == 0
+    script = Path(out.strip()).read_text()
+    assert "SECRET" not in script
+    assert "\u202e" not in script
+    assert "beside" in err
+    tree = ast.parse(script)
+    files = [ast.literal_eval(node.value) for node in tree.body if isinstance(node, ast.Assign)][1]
+    assert files == {"matmul.py": text}

@@ -108,13 +108,13 @@ def run(kernel: dict[str, Any], fn: Any, module: Any) -> int:
     import triton
     from triton.runtime.driver import driver
 
-    if kernel["spec"] is None:
+    if not kernel["spec"] and not kernel["call"]:
         sys.exit("the kernel's file has no spec, which says what to call it with: there is nothing to run")
     if not torch.cuda.is_available():
         sys.exit("there is no GPU here that PyTorch can use; leave --run out to compile alone")
     torch.manual_seed(0)
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))
-    spec = getattr(module, kernel["spec"])()
+    spec = Call(kernel) if kernel["call"] else getattr(module, kernel["spec"])()
     size = {**getattr(spec, "sizes", {}), **kernel["size"]}
     constexprs = {fn.arg_names[path[0]]: value for path, value in constants(kernel, fn).items() if len(path) == 1}
     chosen = options(kernel, driver.active.get_current_target())
@@ -131,11 +131,40 @@ def run(kernel: dict[str, Any], fn: Any, module: Any) -> int:
     same = "the captured kernel" if launched.hash == kernel["key"] else "another kernel than the captured one"
     print(f"ran {same} on {torch.cuda.get_device_name()}, size {size}")
     if not hasattr(spec, "reference"):
-        print("the spec has no reference: nothing says what is right")
+        print("nothing says what is right: there is no reference")
         return 0
     wanted = spec.reference(size, before)
     verdicts = [judge(spec, size, name, tensor_of(given[name]), each) for name, each in wanted.items()]
     return 0 if all(verdicts) else 1
+
+
+class Call:
+    """A call that was written out for the captured run, in place of a spec: random tensors, numbers as given."""
+
+    def __init__(self, kernel: dict[str, Any]) -> None:
+        self._arguments, self._grid = kernel["call"], tuple(kernel["grid"])
+
+    def arguments(self, size: object, constants: object, device: str) -> dict[str, Any]:
+        """Fresh tensors and the numbers."""
+        import torch
+
+        given = {}
+        for name, value in self._arguments.items():
+            if isinstance(value, dict):
+                span = sum((n - 1) * step for n, step in zip(value["shape"], value["strides"], strict=True)) + 1
+                # One element in, an address is no multiple of 16 any more.
+                offset = 0 if value["aligned"] else 1
+                memory = torch.randn(span + offset, device=device) if "float" in value["dtype"] else None
+                if memory is None:
+                    memory = torch.randint(0, 2, (span + offset,), device=device)
+                memory = memory.to(getattr(torch, value["dtype"]))
+                value = memory[offset:].as_strided(value["shape"], value["strides"])
+            given[name] = value
+        return given
+
+    def grid(self, size: object, constants: object) -> tuple[int, ...]:
+        """What --grid said."""
+        return self._grid
 
 
 def judge(spec: Any, size: dict[str, Any], name: str, found: Any, wanted: Any) -> bool:

@@ -5,8 +5,10 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any
 
+from tritonscope.calls import Tensor, parse_call
 from tritonscope.errors import UsageError
 from tritonscope.export.sources import Sources, sources_of
 from tritonscope.model import Capture
@@ -99,7 +101,7 @@ def _kernel(capture: Capture, sources: Sources) -> dict[str, Any]:
             "environment": {**_texts(components["environment"]), **_texts(capture.request.get("env", {}))},
             "key": capture.key,
             "spec": _spec(capture, function),
-            "size": _size(capture),
+            **_run(capture),
         }
     except (KeyError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
         raise UsageError(_incomplete(capture)) from None
@@ -178,10 +180,36 @@ def _spec(capture: Capture, function: str) -> str | None:
     return None
 
 
-def _size(capture: Capture) -> dict[str, Any]:
-    """The size of the newest run that was recorded, {} for the spec's own."""
+def _run(capture: Capture) -> dict[str, Any]:
+    """What the newest run was called with: its size for the spec, or the call that was written out, and the grid."""
     runs = results.runs_of(capture)
-    return {str(name): value for name, value in runs[-1]["size"].items()} if runs else {}
+    if not runs:
+        return {"size": {}, "call": {}, "grid": []}
+    run = runs[-1]
+    words = [str(word) for word in run.get("command", ())]
+    texts = [text for word, text in pairwise(words) if word == "--call"]
+    texts += [word.removeprefix("--call=") for word in words if word.startswith("--call=")]
+    size = {str(name): value for name, value in run["size"].items()}
+    grid = [int(each) for each in run.get("grid", ())]
+    return {"size": size, "call": _call(texts[0], capture) if texts else {}, "grid": grid}
+
+
+def _call(text: str, capture: Capture) -> dict[str, Any]:
+    """The arguments of a call by name, as `reproduce.Call` takes them; raises UsageError for one that is none."""
+    found: dict[str, Any] = {}
+    for parameter, argument in zip(capture.components["parameters"], parse_call(text), strict=False):
+        value: Any = argument.value
+        if isinstance(value, Tensor):
+            dtype = _TORCH.get(value.dtype) or _DTYPES[value.dtype]
+            value = {"dtype": dtype, "shape": value.shape, "strides": value.strides, "aligned": value.aligned}
+        else:
+            value = ast.literal_eval(value)
+        found[argument.name or parameter] = value
+    return found
+
+
+#: What PyTorch calls a dtype that Triton's language calls otherwise.
+_TORCH = {"fp8e5": "float8_e5m2", "fp8e4nv": "float8_e4m3fn", "i1": "bool", "u1": "bool"}
 
 
 def _literal(text: str) -> str:
