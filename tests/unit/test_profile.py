@@ -270,6 +270,24 @@ def test_json_of_a_profile(capture: Capture, profiled: Profile, capsys: pytest.C
     assert list(json.loads(capsys.readouterr().out)["stages"]) == ["ttgir"]
 
 
+def test_the_heat_map_shows_the_samples(
+    capture: Capture, profiled: Profile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["lines", "matmul", "--json"]) == 0
+    lines = [line for file in json.loads(capsys.readouterr().out)["files"] for line in file["lines"]]
+    main(["profile", "matmul", "--last", "--json"])
+    value = json.loads(capsys.readouterr().out)
+    assert sum(line["samples"] for line in lines) == value["samples"] - value["nowhere"]
+    assert main(["lines", "matmul"]) == 0
+    (dot,) = [line for line in capsys.readouterr().out.split("\n") if "tl.dot" in line]
+    assert "##########" in dot
+    (Path(capture.path) / "profile.json").write_text("{")
+    assert main(["lines", "matmul"]) == 0
+    shown = capsys.readouterr()
+    assert "samples" not in shown.out
+    assert "profile.json" in shown.err
+
+
 def test_a_capture_without_a_profile_says_how_to_make_one(capture: Capture, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "matmul", "--last"]) == 2
     assert "tritonscope profile matmul/sm_90" in capsys.readouterr().err

@@ -1,15 +1,16 @@
 """`tritonscope lines CAPTURE`: from any line to the Python that caused it, and back."""
 
 import argparse
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, UsageError
+from tritonscope.hot_lines import HotLines
 from tritonscope.ir.links import Chain, Position
 from tritonscope.line_links import Heat, Links, Listing, PythonLine
-from tritonscope.store import reader
+from tritonscope.store import profiles, reader
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,13 +28,15 @@ _EPILOG = """examples:
 
 Alone: the Python source with the number of instructions that each line became, and the bytes that each thread loads
 from global memory and stores there, every instruction counted once. What Triton's own library inlined counts for the
-line that called it. --python lists what each stage made of a line, in whichever call it is. --stage or --pass shows
-a text with what each line came from; with --line all that is known of that line. A caller stands behind <. Line
-numbers are those of `tritonscope dump`. SASS is joined to PTX by what the binary says; what is told by the
-order of instructions instead, or by source lines alone, says so.
+line that called it. Where the capture keeps a profile, its samples stand there too, and the bars are of those.
+--python lists what each stage made of a line, in whichever call it is. --stage or --pass shows a text with what each
+line came from; with --line all that is known of that line. A caller stands behind <. Line numbers are those of
+`tritonscope dump`. SASS is joined to PTX by what the binary says; what is told by the order of instructions instead, or
+by source lines alone, says so.
 
 JSON: alone {capture, path, stages, files: [{file, lines: [{line, text, instructions: {stage: n}, loaded_bytes,
-stored_bytes}]}], nowhere: {stage: n}}; text is null where the capture does not have the file.
+stored_bytes, samples}]}], nowhere: {stage: n}}; text is null where the capture does not have the file, samples
+where it keeps no profile.
 --stage, --pass: {capture, path, stage, step, pass, file, exact, lines: [{line, text, chains: [[{file, line, column}]],
 ptx_line, inferred}]}; the first of a chain is where it was written, those after it the calls that led there; exact says
 whether lines of SASS have a ptx_line, inferred that this one is by the order of instructions.
@@ -74,16 +77,31 @@ def run(args: argparse.Namespace) -> int:
         listing = links.after(reader.find_step(capture, args.pass_)) if args.pass_ else links.stage(args.stage)
         return _of_line(links, listing, args, head) if args.line is not None else _of_text(listing, args, head)
     heat = links.heat()
+    samples = _samples(links)
     if args.json:
-        terminal.print_json(head | _heat_json(heat))
+        terminal.print_json(head | _heat_json(heat, samples))
     elif not heat.stages:
         raise UsageError(f"{capture.capture} has no machine code whose lines could be counted; name a --stage")
     else:
-        _print_heat(heat, links, terminal.console())
+        _print_heat(heat, links, samples, terminal.console())
     return ExitCode.DONE
 
 
-def _heat_json(heat: Heat) -> dict[str, Any]:
+#: Of lines of Python, what `profile` saw; empty without a profile.
+_Samples = Mapping[tuple[str, int], int]
+
+
+def _samples(links: Links) -> _Samples:
+    try:
+        profile = profiles.profile_of(links.capture)
+        found = HotLines(profile, links).of_python() if profile else {}
+    except UsageError as error:
+        terminal.say(f"without the samples of its profile: {error}")
+        return {}
+    return {(place.file, place.line): tally.samples for place, tally in found.items()}
+
+
+def _heat_json(heat: Heat, samples: _Samples) -> dict[str, Any]:
     return {
         "stages": list(heat.stages),
         "files": [
@@ -96,6 +114,7 @@ def _heat_json(heat: Heat) -> dict[str, Any]:
                         "instructions": dict(line.instructions),
                         "loaded_bytes": line.loaded,
                         "stored_bytes": line.stored,
+                        "samples": samples.get((file.file, line.line), 0) if samples else None,
                     }
                     for line in file.lines
                 ],
@@ -106,16 +125,18 @@ def _heat_json(heat: Heat) -> dict[str, Any]:
     }
 
 
-def _print_heat(heat: Heat, links: Links, console: "Console") -> None:
+def _print_heat(heat: Heat, links: Links, samples: _Samples, console: "Console") -> None:
     from rich.text import Text
 
     final = heat.stages[-1]
-    most = max((line.instructions[final] for file in heat.files for line in file.lines), default=0)
+    counts = samples.values() or [line.instructions[final] for file in heat.files for line in file.lines]
+    most = max(counts, default=0)
     header = Text(f"{'line':>6}  ", style="dim")
     for stage in heat.stages:
         header.append(f"{terminal.escape(stage):>7}")
     moves = any(line.loaded or line.stored for file in heat.files for line in file.lines)
     header.append(f"{'loaded':>8}{'stored':>8}" if moves else "")
+    header.append(f"{'samples':>9}" if samples else "")
     for index, file in enumerate(heat.files):
         if index:
             console.print()
@@ -124,7 +145,13 @@ def _print_heat(heat: Heat, links: Links, console: "Console") -> None:
         for number in lines_to_show(links, file.file, {line.line for line in file.lines}):
             line = next((found for found in file.lines if found.line == number), None)
             text = links.python_line(file.file, number)
-            console.print(_heat_line(number, line, text, heat.stages, most, moves), no_wrap=True, overflow="ellipsis")
+            seen = samples.get((file.file, number), 0)
+            amount = seen if samples else line.instructions[final] if line else 0
+            row = _heat_line(number, line, heat.stages, moves)
+            row.append(f"{seen or '':>9}" if samples else "", style="not dim")
+            console.print(
+                _with_text(row, amount / most if most else 0.0, text, line is None), no_wrap=True, overflow="ellipsis"
+            )
     for stage in heat.stages:
         if heat.nowhere[stage]:
             said = f"{heat.nowhere[stage]:,} of {heat.total[stage]:,} instructions of {stage} came from no line"
@@ -143,9 +170,7 @@ def lines_to_show(links: Links, file: str, counted: Collection[int]) -> list[int
     return [n for n in sorted(shown | set(counted)) if n in counted or (links.python_line(file, n) or "").strip()]
 
 
-def _heat_line(
-    number: int, line: PythonLine | None, text: str | None, stages: Sequence[str], most: int, moves: bool
-) -> "Text":
+def _heat_line(number: int, line: PythonLine | None, stages: Sequence[str], moves: bool) -> "Text":
     from rich.text import Text
 
     shown = Text(f"{number:>6}  ", style="dim")
@@ -154,12 +179,14 @@ def _heat_line(
     if moves:
         loaded, stored = (line.loaded, line.stored) if line else (0, 0)
         shown.append(f"{loaded or '':>8}{stored or '':>8}", style="not dim")
-    shown.append("  ")
-    share = line.instructions[stages[-1]] / most if line and most else 0.0
-    bar = "#" * max(round(share * _BAR), 1 if share else 0)
-    shown.append(f"{bar:{_BAR}}  ", style="not dim bold red" if share > 0.5 else "not dim yellow")
-    shown.append(terminal.escape((text or "").expandtabs(4)), style="not dim" if line else "dim")
     return shown
+
+
+def _with_text(row: "Text", share: float, text: str | None, dim: bool) -> "Text":
+    """The numbers of a line, its share of the most as a bar, and the line."""
+    bar = "#" * max(round(share * _BAR), 1 if share else 0)
+    row.append("  ").append(f"{bar:{_BAR}}  ", style="not dim bold red" if share > 0.5 else "not dim yellow")
+    return row.append(terminal.escape((text or "").expandtabs(4)), style="dim" if dim else "not dim")
 
 
 def _of_python(links: Links, args: argparse.Namespace, head: dict[str, Any]) -> int:

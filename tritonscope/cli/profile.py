@@ -93,6 +93,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Profile what was asked for, or show what was kept; returns the exit code."""
+    if args.top < 1:
+        raise UsageError("--top takes a number from 1 on")
     if args.last:
         capture = terminal.open_capture(args.name, args)
         kept = profiles.profile_of(capture)
