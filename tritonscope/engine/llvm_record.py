@@ -13,7 +13,8 @@ from tritonscope.model import PassRecord
 
 __all__ = ["records"]
 
-_FUNCTION = re.compile(r"^define [^\n]*?@(\"[^\"\n]*\"|[\w.$-]+)\(.*?^}$", re.MULTILINE | re.DOTALL)
+_DEFINE = re.compile(r"^define [^\n]*?@(\"[^\"\n]*\"|[\w.$-]+)\(", re.MULTILINE)
+_BRACE = re.compile(r"^}$", re.MULTILINE)
 #: Metadata and attribute groups are numbered anew by each printer, a function's alone otherwise than its module's.
 _NUMBER = re.compile(r"([!#])\d+")
 _HEADING = re.compile(r"^(?:; ModuleID|; Function Attrs|source_filename|target |[!#]).*\n", re.MULTILINE)
@@ -71,16 +72,28 @@ class _Module:
 
     def differs(self, text: str) -> bool:
         """Whether `text`, a module or some of its functions, says something new; it is what counts from now on."""
-        found = {match[1]: _NUMBER.sub(r"\1", match[0]) for match in _FUNCTION.finditer(text)}
+        functions = list(_functions(text))
+        found = {name: _NUMBER.sub(r"\1", text[start:end]) for name, start, end in functions}
         new = {name: body for name, body in found.items() if self._functions.get(name) != body}
         self._functions.update(new)
         self._ops.update((name, count_ops(body, "llir")) for name, body in new.items())
         changed = bool(new)
         if text.startswith("; ModuleID") or "\ntarget triple" in text:
-            rest = _NUMBER.sub(r"\1", _HEADING.sub("", _FUNCTION.sub("", text)))
+            ends = [0, *(end for _, _, end in functions)]
+            starts = [*(start for _, start, _ in functions), len(text)]
+            beside = "".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+            rest = _NUMBER.sub(r"\1", _HEADING.sub("", beside))
             changed = changed or rest.split() != self._rest.split()
             self._rest = rest
         return changed
+
+
+def _functions(text: str) -> Iterator[tuple[str, int, int]]:
+    """Name, start and end of each function that `text` defines."""
+    position = 0
+    while (define := _DEFINE.search(text, position)) and (brace := _BRACE.search(text, define.end())):
+        yield define[1], define.start(), brace.end()
+        position = brace.end()
 
 
 def _keep(dump: LlvmDump, step: str, name: str, files: dict[bytes, str], snapshots: SnapshotFolder) -> str:

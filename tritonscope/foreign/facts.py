@@ -166,9 +166,9 @@ def _arguments(ttir: str, kernel: str) -> list[tuple[str, str, bool]]:
     header = ttir[start : end if end >= 0 else len(ttir)][:_LONGEST_HEADER]
     header = header.rpartition(") attributes {")[0] or header
     found = list(_ARGUMENT.finditer(header))
-    ends = [match.start() for match in found[1:]] + [len(header)]
     arguments = []
-    for match, after in zip(found, ends, strict=True):
+    for number, match in enumerate(found, 1):
+        after = found[number].start() if number < len(found) else len(header)
         told = header[match.end() : after]
         kind = re.split(r" \{| loc\(", told, maxsplit=1)[0].rstrip(", ){")
         arguments.append((match[1], _type(kind), "tt.divisibility = 16" in told))

@@ -43,10 +43,10 @@ def open_regular(path: Path, links: bool = False) -> BinaryIO:
 def read_regular(path: Path, largest: int) -> bytes:
     """The contents of a regular file, no link, of at most `largest` bytes; raises UsageError."""
     with open_regular(path) as file:
-        data = file.read(largest + 1)
-    if len(data) > largest:
-        raise UsageError(f"{path} has over {largest} bytes, which no compiler writes; delete it")
-    return data
+        size = os.fstat(file.fileno()).st_size
+        if size > largest:
+            raise UsageError(f"{path} has over {largest} bytes, which no compiler writes; delete it")
+        return file.read(size)
 
 
 def lines(stream: BinaryIO, what: str, longest: int = LONGEST_LINE) -> Iterator[bytes]:

@@ -44,10 +44,11 @@ _LOC_POSITION = re.compile(r'"((?:[^"\\]|\\.)*)":(\d+):(\d+)')
 
 _ONLY_THAT_IT_FAILED = "Failures have been detected while processing"
 _ONLY_A_SIGNAL = "A signal was caught while processing"
-_ASSERTION = re.compile(r"(?P<place>[^/\s:]+:\d+): [^\n]*\bAssertion `(?P<what>[^\n]*)' failed")
+_ASSERTION = re.compile(r"(?<![^/\s:])(?P<place>[^/\s:]{1,255}:\d+): [^\n]*\bAssertion `(?P<what>[^\n]*)' failed")
 _FATAL = re.compile(r"^LLVM ERROR: (?P<what>[^\n]+)", re.MULTILINE)
 
-_RESOURCES = re.compile(r"^\{-#\n.*?^#-\}\n?", re.MULTILINE | re.DOTALL)
+_RESOURCES_BEGIN = re.compile(r"^\{-#\n", re.MULTILINE)
+_RESOURCES_END = re.compile(r"^#-\}\n?", re.MULTILINE)
 _PIPELINE = re.compile(r'\bpipeline: "((?:[^"\\]|\\.)*)"')
 _TOP_OPERATION = re.compile(r'^(?:module|builtin\.module|"builtin\.module")(?=[ (@{])', re.MULTILINE)
 _ESCAPE = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
@@ -226,18 +227,29 @@ def parse_reproducer(text: str) -> Reproducer | None:
 
     After a failure under an assertion the compiler prints more than one; the first is the failing pass's.
     """
-    for resources in _RESOURCES.finditer(text):
-        pipeline = _PIPELINE.search(resources[0])
-        before = text[: resources.start()]
+    for opens, closes in _resources(text):
+        resources = text[opens:closes]
+        pipeline = _PIPELINE.search(resources)
+        if not pipeline:
+            continue
+        before = text[:opens]
         tops = list(_TOP_OPERATION.finditer(before))
-        if not pipeline or not tops:
+        if not tops:
             continue
         start = tops[-1].start()
         while start > 0 and before[before.rfind("\n", 0, start - 1) + 1] in "#!":
             start = before.rfind("\n", 0, start - 1) + 1
         ir = before[start:].rstrip("\n") + "\n"
-        return Reproducer(_unescape(pipeline[1]), ir, before[start:] + resources[0])
+        return Reproducer(_unescape(pipeline[1]), ir, before[start:] + resources)
     return None
+
+
+def _resources(text: str) -> Iterator[tuple[int, int]]:
+    """The spans of the blocks between "{-#" and "#-}"."""
+    position = 0
+    while (begin := _RESOURCES_BEGIN.search(text, position)) and (end := _RESOURCES_END.search(text, begin.end())):
+        yield begin.start(), end.end()
+        position = end.end()
 
 
 def _unescape(quoted: str) -> str:

@@ -48,7 +48,8 @@ def read_bytes(folder: Path, name: str, largest: int = LARGEST) -> bytes:
 def read_bounded(path: Path, largest: int) -> bytes:
     """The contents of the regular file `path`; raises CaptureUnreadable for another or one over `largest` bytes."""
     with _open(path, largest) as file:
-        return file.read(largest)
+        # Asked for more, Python would set as much memory aside.
+        return file.read(os.fstat(file.fileno()).st_size)
 
 
 def read_loose(path: Path, largest: int = LARGEST) -> bytes:
