@@ -30,16 +30,19 @@ def capture(
     timeout: float | None = None,
     cancel: Cancel | None = None,
     on_event: Callable[[Mapping[str, Any]], None] = lambda event: None,
+    texts: Mapping[str, bytes] | None = None,
 ) -> Capture:
     """Compile `request` in a child and keep what comes of it under `dumps`; returns the capture, whatever its status.
 
     `timeout` is in seconds. `on_event` is called with each event of the child as it arrives, and with the "folder" that
-    the capture is written to. Raises UsageError, and
-    leaves no capture, where the kernel, its file or its signature is at fault; Missing where triton or room on the
+    the capture is written to. `texts` are those of the request's edits, by their file. Raises UsageError, and leaves no
+    capture, where the kernel, its file or its signature is at fault; Missing where triton or room on the
     disk is, and then what was captured so far stays readable.
     """
     started = time.monotonic()
     writer = CaptureWriter.create(dumps, request, command, _versions())
+    for file, data in (texts or {}).items():
+        writer.add(file, data)
     recorder = Recorder(writer, request)
     for name, value in inherited(os.environ).items():
         if name not in request.env:
@@ -112,10 +115,12 @@ def _listen(
 
 
 def _status(recorder: Recorder, ended: Ended) -> str:
+    if recorder.refused:
+        return "failed"
     if ended.how != "exited":
         return ended.how
     if recorder.failure is not None:
-        return "failed" if recorder.refused else "crashed"
+        return "crashed"
     return "ok" if recorder.finished else "interrupted"
 
 

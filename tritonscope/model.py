@@ -14,6 +14,7 @@ __all__ = [
     "FORMAT",
     "Capture",
     "Check",
+    "Edit",
     "Failure",
     "KernelRef",
     "PassRecord",
@@ -78,6 +79,22 @@ class KernelRef:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """A text that took the place of what the compiler made of a stage.
+
+    It stands for what `step` left, or, where that is None, for all that the stage gives. `name` is that step's pass
+    where the text was meant as the IR after it, and not as the stage's. `file`, relative to the capture, holds the
+    text, and `sha256` is the hash of it.
+    """
+
+    stage: str
+    step: str | None
+    name: str | None
+    file: str
+    sha256: str
+
+
+@dataclass(frozen=True)
 class Request:
     """One compilation that was asked for, complete: the same request gives the same capture.
 
@@ -85,7 +102,9 @@ class Request:
     `constants` are --set values and `options` backend options, both as the text that was typed;
     `config` is the index of an autotune configuration; `env` what --env sets in the child. `skip` names the passes that
     are left out, `stop_after` the last step that is run; see `pass_reference` for both. `imported_from` is {tool, path}
-    where another tool asked for it, and only its files are known.
+    where another tool asked for it, and only its files are known. `edits` are texts that take the place of the
+    compiler's own, in the order of the pipeline; then `parent` is the capture that was edited, and `parent_key` its
+    key, which this compile must have as well.
     """
 
     kernel: KernelRef
@@ -100,13 +119,17 @@ class Request:
     skip: tuple[str, ...] = ()
     stop_after: str | None = None
     imported_from: Mapping[str, str] | None = None
+    edits: tuple[Edit, ...] = ()
+    parent: str | None = None
+    parent_key: str | None = None
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> "Request":
         """The request that `to_json` wrote; what it does not know is left out, and what is absent is as by default."""
         known = {each.name: data[each.name] for each in fields(cls) if each.name in data}
         kernel, target = KernelRef(**data["kernel"]), Target(**data["target"])
-        return cls(**{**known, "kernel": kernel, "target": target, "skip": tuple(known.get("skip", ()))})
+        skip, edits = tuple(known.get("skip", ())), tuple(Edit(**each) for each in known.get("edits", ()))
+        return cls(**{**known, "kernel": kernel, "target": target, "skip": skip, "edits": edits})
 
 
 @dataclass(frozen=True)
@@ -133,7 +156,8 @@ class PassRecord:
     the IR after the step and is None where the step changed nothing or what it left was not seen. `before` holds the
     IR before it, for nested passes alone: elsewhere it is what the step before left. `scope` names the operation that
     a nested pass ran on, "" for the whole module. `ops_before` and `ops_after` count operations. `method` is
-    "intercepted" or "dumped", or "skipped" of a pass that was left out.
+    "intercepted" or "dumped", "skipped" of a pass that was left out, or "edited" where the IR after it is a text that
+    was given.
     """
 
     step: str

@@ -1,4 +1,4 @@
-"""What sets a compilation apart from the plain one with the same key: what was left out of it, and where it ended."""
+"""What sets a compilation apart from the plain one with the same key: what was left out, where it ended, its edits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +16,8 @@ def of_request(request: Request) -> dict[str, Any]:
         found["skip"] = sorted({str(PassReference.parse(text)) for text in request.skip})
     if request.stop_after is not None:
         found["stop_after"] = str(PassReference.parse(request.stop_after))
+    if request.edits:
+        found["edits"] = [[edit.stage, edit.step, edit.sha256] for edit in request.edits]
     return found
 
 
@@ -27,4 +29,12 @@ def words(request: Mapping[str, Any]) -> str:
         parts.append(f"without {', '.join(map(str, skip))}")
     if stop_after is not None:
         parts.append(f"stopped after {stop_after}")
+    edits = request.get("edits")
+    if isinstance(edits, Sequence) and edits and isinstance(edits[-1], Mapping):
+        # Of several, the parent tells of the others.
+        edit = edits[-1]
+        where = str(edit.get("stage"))
+        if edit.get("name") is not None:
+            where = f"IR after {edit.get('name')}, step {edit.get('step')},"
+        parts.append(f"edited {where} of {request.get('parent')}")
     return "; ".join(parts)

@@ -134,6 +134,8 @@ def _labels(results: Sequence[RunResult]) -> list[str]:
             if name in each
         ]
         labels.append(" ".join(parts) or result.kernel)
+    if len(set(labels)) < len(labels) and len({result.capture for result in results}) > 1:
+        return [f"{result.capture} {_size(result)}".rstrip() for result in results]
     return labels
 
 

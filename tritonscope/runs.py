@@ -54,8 +54,8 @@ class Asked:
     `sizes` as `--size` gives them; `seeds` that correctness is tried with, () to time alone; `timing` whether to time,
     with that many `repetitions` (None: as many as are worth it), and whether beside the spec's `baselines`;
     `constants`, `options` as typed; `config` the number of one of the spec's configurations, "all", or None for the
-    best; `timeout` seconds without a sign of life; `against` another capture whose results are right; `call` and `grid`
-    in place of a spec; `cancel` ends it all.
+    best; `timeout` seconds without a sign of life; `against` another capture whose results are right; `beside` one that
+    is timed in turn with it; `call` and `grid` in place of a spec; `cancel` ends it all.
     """
 
     python: str
@@ -71,6 +71,7 @@ class Asked:
     config: int | str | None = None
     timeout: float = 60.0
     against: Capture | None = None
+    beside: Capture | None = None
     call: tuple[CallArgument, ...] | None = None
     grid: tuple[int, ...] = (1,)
     cancel: Cancel = field(default_factory=Cancel)
@@ -88,7 +89,8 @@ class Case:
 class Unit:
     """One line of results: the size that is timed, the sizes that are checked, and how the kernel is called.
 
-    `call` and `grid` stand in for a spec; `notes` are what a reader of the result should know.
+    `call` and `grid` stand in for a spec; `notes` are what a reader of the result should know. One that is not `timed`
+    is only checked.
     """
 
     kernel: KernelRef
@@ -99,6 +101,7 @@ class Unit:
     call: tuple[CallArgument, ...] | None = None
     grid: tuple[int, ...] = (1,)
     notes: tuple[str, ...] = ()
+    timed: bool = True
 
 
 # -- what to run
@@ -365,8 +368,10 @@ class _Session:
             against = {"against": binary_files(self.asked.against, self.folder)} if self.asked.against else {}
             binary = binary_files(case.capture, self.folder)
             yield {**common, **binary, **against, "task": "check", "size": dict(case.size), "seeds": self.asked.seeds}
-        if self.asked.timing:
+        if self.asked.timing and unit.timed:
             binary = binary_files(unit.main.capture, self.folder)
+            if (beside := self.asked.beside) is not None:
+                binary["beside"] = {**binary_files(beside, self.folder), "name": beside.capture}
             how = {"repetitions": self.asked.repetitions, "baselines": self.asked.baselines}
             yield {**common, **binary, **how, "task": "time", "size": dict(unit.main.size)}
 

@@ -30,6 +30,7 @@ COMMANDS = {
     "profile": ("tritonscope.cli.profile", "profile one launch with Nsight Compute: why it waits, and on which lines"),
     "ablate": ("tritonscope.cli.ablate", "leave out one pass at a time, and say what each one buys"),
     "bisect": ("tritonscope.cli.bisect", "find the pass after which something holds, or without which it does not"),
+    "edit": ("tritonscope.cli.edit", "change the IR of a capture, compile on from there, and say what that did"),
     "new-spec": ("tritonscope.cli.new_spec", "write a template that says how to run a kernel of yours"),
     "watch": ("tritonscope.cli.watch", "compile again on every save, and say what changed"),
     "open": ("tritonscope.cli.open", "browse it all, full screen"),
@@ -178,8 +179,9 @@ def _run_command(name: str, arguments: list[str]) -> int:
         prog=f"tritonscope {name}", formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
     )
     module.add_arguments(parser)
+    parse = parser.parse_intermixed_args if parser.get_default("intermixed") else parser.parse_args
     try:
-        args = parser.parse_args(arguments)
+        args = parse(arguments)
     except SystemExit as exit_:  # argparse has said what there was to say
         return exit_.code if isinstance(exit_.code, int) else ExitCode.DONE
     terminal.tolerate_any_text()

@@ -485,7 +485,7 @@ def _print_table(left: Capture, right: Capture, rows: Sequence[Any], first: Any)
             row.left.step if row.left else "",
             row.right.step if row.right else "",
             Text(terminal.escape(row.pass_name or ""), style="" if row.pass_name else "bold"),
-            _verdict(row) + _skipped(row),
+            _verdict(row) + _special(row),
         )
     console.print(table)
     if skipped:
@@ -519,10 +519,11 @@ def _verdict(row: Any) -> str:
     }[row.verdict]
 
 
-def _skipped(row: Any) -> str:
-    """Where the pass of a row was left out."""
+def _special(row: Any) -> str:
+    """Where the pass of a row was left out, or its result edited."""
     sides = (("---", row.left), ("+++", row.right))
-    return "".join(f", skipped in {sign}" for sign, record in sides if record and record.method == "skipped")
+    special = ("skipped", "edited")
+    return "".join(f", {record.method} in {sign}" for sign, record in sides if record and record.method in special)
 
 
 def _count(text: str) -> int:

@@ -17,18 +17,18 @@ _EPILOG = """examples:
   tritonscope passes matmul/sm_90 --sort time | head
 
 Nested passes are indented below the pass that ran them. "changed", or "*" where there is no room for it, marks a pass
-after which the IR, without its locations, was another; "skipped" one that was left out; ops are the operations before
-and after it.
+after which the IR, without its locations, was another; "skipped" one that was left out; "edited" one whose result was
+exchanged for an edited text; ops are the operations before and after it.
 
 JSON: an array of {step, stage, name, options, ms, changed, ops_before, ops_after, file, method, before, scope};
-method is "intercepted", "skipped" of a pass that was left out, or "dumped" where only the compiler's own dump showed
-the pass and there is no time;
+method is "intercepted", "skipped" or "edited" as above, or "dumped" where only the compiler's own dump showed the pass
+and there is no time;
 file, relative to the capture, holds the IR after the pass where that changed."""
 
 _COLUMNS = ("step", "stage", "pass", "", "ms", "ops", "options")
 _CHANGED = "changed"
 _CHANGED_NARROW = "*"
-_SKIPPED = "skipped"
+_SPECIAL = ("skipped", "edited")
 _GAP = 2
 _WIDE = 120
 _LEAST_OPTIONS = 12
@@ -111,8 +111,8 @@ def _cells(record: PassRecord, nest: bool) -> tuple[str, ...]:
 
 
 def _mark(record: PassRecord) -> str:
-    if record.method == "skipped":
-        return _SKIPPED
+    if record.method in _SPECIAL:
+        return record.method
     return _CHANGED if record.changed else ""
 
 

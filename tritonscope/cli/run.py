@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from tritonscope import bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
@@ -31,6 +32,7 @@ examples:
   tritonscope run matmul --size M=N=K=1k,2k,4k,8k --size dtype=bf16
   tritonscope run matmul --ladder
   tritonscope run matmul/sm_90-c80bc --size M=8192
+  tritonscope run matmul/sm_90-ef086 --beside matmul/sm_90-c80bc
   tritonscope run attention --interpret
   tritonscope run scale/sm_90-1f91f --call "x=fp32[4096], n=4096, factor=2.0" --grid 32
 
@@ -84,6 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     only.add_argument("--time", action="store_true", help="time, and do not check: the result is labelled unchecked")
     only.add_argument("--interpret", action="store_true", help="check on the CPU with Triton's interpreter; no GPU")
     parser.add_argument("--against", metavar="CAPTURE", help="check against what this capture computes")
+    parser.add_argument(
+        "--beside", metavar="CAPTURE", help="check this capture, too, and time the two in turn, as a baseline"
+    )
     parser.add_argument("--call", metavar="C", help='without a spec: "x=fp32[64,1024], n=1024", as for key --call')
     parser.add_argument("--grid", metavar="X,Y,Z", help="with --call: the grid (default: 1)")
     parser.add_argument(
@@ -147,6 +152,8 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: StatusLine) 
             once = {id(each): each for each in named}
             found = dict(zip(once, pool.map(planned, once.values(), itertools.repeat(Path(scratch))), strict=True))
             units = [unit for each in named for unit in found[id(each)]]
+            if asked.beside is not None:
+                units += [replace(unit, timed=False) for unit in runs.plan_capture(asked.beside, asked)]
         except KeyboardInterrupt:
             asked.cancel.cancel()  # else the pool would wait for what it compiles
             raise
@@ -154,6 +161,8 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: StatusLine) 
 
 
 def _asked(args: argparse.Namespace) -> runs.Asked:
+    if args.beside and args.interpret:
+        raise UsageError("--beside times two binaries on a GPU, and --interpret runs neither; leave one of them out")
     call = parse_call(args.call) if args.call is not None else None
     if args.grid is not None and call is None:
         raise UsageError("--grid goes with --call; a spec has a grid of its own")
@@ -175,6 +184,7 @@ def _asked(args: argparse.Namespace) -> runs.Asked:
         config=config,
         timeout=args.timeout,
         against=terminal.open_capture(args.against, args) if args.against else None,
+        beside=terminal.open_capture(args.beside, args) if args.beside else None,
         cancel=Cancel(),
         call=call,
         grid=parse_grid(args.grid) if args.grid is not None else (1,),

@@ -14,7 +14,7 @@ from tritonscope.store import layout
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["add_arguments", "render", "run"]
+__all__ = ["add_arguments", "print_failure", "render", "run"]
 
 _EPILOG = """examples:
   tritonscope show matmul
@@ -62,7 +62,7 @@ def render(capture: Capture, console: "Console") -> None:
     _resources(capture, console)
     if capture.failure:
         console.print()
-        _failure(capture, capture.failure, console)
+        print_failure(capture, capture.failure, console)
     _notes(capture, console)
     _next(capture, console)
 
@@ -153,7 +153,8 @@ def _slowest(passes: tuple[PassRecord, ...]) -> list[PassRecord]:
     return sorted(timed, key=lambda record: record.ms or 0.0, reverse=True)[:_SLOWEST]
 
 
-def _failure(capture: Capture, failure: Failure, console: "Console") -> None:
+def print_failure(capture: Capture, failure: Failure, console: "Console") -> None:
+    """Print why `capture` failed, with the line that is at fault and a caret below the place."""
     from rich.text import Text
 
     console.print(Text(f"error: {terminal.escape(failure.message)}", style="bold red"))

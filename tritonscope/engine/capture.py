@@ -11,6 +11,7 @@ from typing import Any
 
 from tritonscope.engine import binary, frontend, triton_hash
 from tritonscope.engine.compile_only import compile_only_driver
+from tritonscope.engine.edits import Edits, Exchangeable, Refused, native_of
 from tritonscope.engine.events import Events
 from tritonscope.engine.failures import front_end_failure
 from tritonscope.engine.pipeline import NESTING, Folder, PassFailed, Pipeline, Restart, Stopped
@@ -34,6 +35,7 @@ class Session:
     """One capture from the child's side."""
 
     def __init__(self, folder: str, events: Events, request: Request, loaded: Any, built: Any) -> None:
+        self.place = Path(folder)
         self.folder = Folder(os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
         self.events = events
         self.request = request
@@ -66,7 +68,7 @@ class Session:
         for stage, suffix in (("python", "py"), ("ast", "ast.json")):
             self.artefact(stage, f"{self.name}.{suffix}", self.sources[suffix], None)
 
-    def artefact(self, stage: str, file: str, data: bytes, seconds: float | None) -> None:
+    def artefact(self, stage: str, file: str, data: bytes, seconds: float | None, edited: bool = False) -> None:
         """Write one artefact and announce it."""
         self.folder.write(file, data)
         self.events.send(
@@ -76,6 +78,7 @@ class Session:
             lines=None if stage in BINARY else data.count(b"\n") + (not data.endswith(b"\n")),
             bytes=len(data),
             file=file,
+            **({"edited": True} if edited else {}),
         )
 
     def compile(self) -> None:
@@ -84,26 +87,32 @@ class Session:
         dumping = os.environ.get("TRITONSCOPE_INTERCEPT") == "0"
         while True:
             selection = Selection(self.request.skip, self.request.stop_after)
-            if dumping and not selection.is_all:
+            edits = Edits(self.request.edits, self.place)
+            if dumping and not (selection.is_all and not self.request.edits):
                 raise UsageError(
-                    "the passes of this backend cannot be run one by one here, so none can be left out; "
-                    "compile without --skip-pass and --stop-after"
+                    "the passes of this backend cannot be run one by one here, so none can be left out or edited; "
+                    "compile without --skip-pass, --stop-after and edits"
                 )
             pipeline = Pipeline(
                 self.folder,
                 self.events,
                 listen,
                 selection,
+                edits,
                 llvm_passes=self.request.llvm_passes,
                 dumping=dumping,
             )
             try:
                 kernel = self.compile_with(pipeline)
+                edits.check()
             except Restart as restart:
                 listen |= {restart.pass_name}
                 self.events.send("restart", reason=f"{restart.pass_name} runs passes inside itself")
                 continue
             except PassFailed:
+                return
+            except Refused as refused:
+                self.events.send("failure", **refused.fields)
                 return
             except Stopped as stopped:
                 selection.check()
@@ -152,6 +161,7 @@ class Session:
             start = time.perf_counter()
             module = make_ir(*args, **kwargs)
             seconds = time.perf_counter() - start
+            module = pipeline.edits.module("source", None, module) or module
             pipeline.text = str(module)
             self.artefact("source", f"{self.name}.source", pipeline.text.encode(), seconds)
             return module
@@ -180,12 +190,14 @@ class Session:
             pipeline.begin(name)
             start = time.perf_counter()
             with pipeline.printing_passes() if pipeline.dumping else nullcontext():
-                result = run(module, metadata)
+                result = native_of(run(Exchangeable(module) if pipeline.edits.inside(name) else module, metadata))
                 if name in MLIR_STAGES:
                     pipeline.end_of_passes(result)
             seconds = time.perf_counter() - start
+            edited = pipeline.edits.text(name, str(metadata.get("name", self.name)))
+            result = result if edited is None else edited
             data = result if isinstance(result, bytes) else pipeline.text_of(result).encode()
-            self.artefact(name, f"{self.name}.{name}", data, seconds)
+            self.artefact(name, f"{self.name}.{name}", data, seconds, edited=edited is not None)
             return result
 
         return watched

@@ -21,7 +21,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tritonscope.engine import native
+from tritonscope.engine import native, printed
+from tritonscope.engine.edits import Edits, Refused, native_of
 from tritonscope.engine.events import Events
 from tritonscope.engine.selection import Selection
 from tritonscope.engine.unchanged import Watch
@@ -110,6 +111,7 @@ class Pipeline:
         events: Events,
         listen: frozenset[str],
         selection: Selection,
+        edits: Edits,
         *,
         llvm_passes: bool,
         dumping: bool,
@@ -118,6 +120,7 @@ class Pipeline:
         self.events = events
         self.listen = listen
         self.selection = selection
+        self.edits = edits
         self.llvm_passes = llvm_passes
         self.dumping = dumping
         self.passes = 0
@@ -156,7 +159,7 @@ class Pipeline:
         number, self.steps = self.steps, self.steps + 1
         if call is None:
             self.selection.leaves_out(number, name, is_pass=False)
-        printed = _printed()
+        start_of_output = printed.size()
         self.events.send(
             "pass_begin",
             step=str(number),
@@ -164,14 +167,14 @@ class Pipeline:
             name=name,
             options=options,
             call=call,
-            printed=printed,
+            printed=start_of_output,
         )
         report: dict[str, Any] = {"number": number, "raw": None, "kind": "step" if call is None else "pass"}
         self.in_step = True
         start = time.perf_counter()
         try:
             yield report
-        except (Restart, PassFailed, Stopped):
+        except (Restart, PassFailed, Refused, Stopped):
             raise
         except Exception as error:
             self.in_step = False
@@ -183,7 +186,7 @@ class Pipeline:
                 step=str(number),
                 error=type(error).__name__,
                 message=str(error),
-                printed=[printed, _printed()],
+                printed=[start_of_output, printed.size()],
             )
             raise PassFailed(name) from error
         self.in_step = False
@@ -195,7 +198,7 @@ class Pipeline:
             name=name,
             options=options,
             ms=round(seconds * 1000, 4),
-            printed=[printed, _printed()],
+            printed=[start_of_output, printed.size()],
             **report,
         )
         self.stop_where_asked(number, name)
@@ -232,17 +235,21 @@ class Pipeline:
             with _environment(MLIR_ENABLE_DUMP="1"):
                 single.enable_debug()
         with self.step(name, options, call.as_json()) as report:
-            printed = _printed()
+            output = printed.size()
             start = time.perf_counter()
             with _buffered_dumps(listening):
-                single.run(module, *arguments)
+                single.run(native_of(module), *arguments)
             report["seconds"] = time.perf_counter() - start
             del single  # prints the timing report
-            if not listening and runs_others(parse_timing(_printed_text(printed)), depth):
+            if not listening and runs_others(parse_timing(printed.since(output)), depth):
                 raise Restart(name)
             if name == DEBUG_INFO_PASS and _triton_version() < (3, 5):
                 self.without_locations = True
-            if not self.watch.unchanged(module):
+            edited = self.edits.module(self.stage, report["number"], module)
+            if edited is not None:
+                module.exchange(edited)
+                report["kind"] = "edited"
+            if not self.watch.unchanged(native_of(module)):
                 report["raw"] = self.snapshot(report["number"], self.text_of(module), "mlir")
 
     def skip(self, name: str, options: str) -> None:
@@ -258,6 +265,7 @@ class Pipeline:
         short = name.rpartition(".")[2]
         if short == "to_module":
             self.end_of_passes(args[0])
+        args = tuple(map(native_of, args))
         dumping = self.llvm_passes and short in LLVM_PASSES_IN
         with self.step(name) as report:
             start = time.perf_counter()
@@ -277,7 +285,7 @@ class Pipeline:
     @contextmanager
     def printing_passes(self) -> Iterator[None]:
         """Let the compiler itself print the module before each pass of the stage that runs now."""
-        self.dump_from = _printed()
+        self.dump_from = printed.size()
         with _environment(MLIR_ENABLE_DUMP="1"), _buffered_dumps(True):
             yield
 
@@ -287,9 +295,9 @@ class Pipeline:
             return
         native.flush_dbgs()
         start, self.dump_from = self.dump_from, None
-        count = _printed_text(start).count("// -----// IR Dump Before ")
+        count = printed.since(start).count("// -----// IR Dump Before ")
         raw = self.snapshot(self.steps + count, self.text_of(module), "mlir")
-        self.events.send("dumped", stage=self.stage, first=self.steps, printed=[start, _printed()], raw=raw)
+        self.events.send("dumped", stage=self.stage, first=self.steps, printed=[start, printed.size()], raw=raw)
         self.steps += count
 
     # -- stand-ins
@@ -407,7 +415,7 @@ class _Namespace:
                 return None
             if name in STEPS:
                 return pipeline.run_step(".".join(path), value, args, kwargs)
-            return value(*args, **kwargs)
+            return value(*map(native_of, args), **kwargs)
 
         return call
 
@@ -469,15 +477,6 @@ def _triton_version() -> tuple[int, ...]:
 def runs_others(report: list[Timing], depth: int) -> bool:
     """Whether the timing report of one pass, anchored `depth` operations deep, shows passes within it."""
     return any(line.depth > depth and not line.name.startswith("(A)") for line in report)
-
-
-def _printed() -> int:
-    """How many bytes descriptor 2 has taken: it is a file of the parent's."""
-    return os.lseek(2, 0, os.SEEK_END)
-
-
-def _printed_text(start: int) -> str:
-    return os.pread(2, max(_printed() - start, 0), start).decode(errors="replace")
 
 
 @contextmanager

@@ -14,13 +14,14 @@ The events of a capture, in the order in which they come; each has "event", the 
     key         hash, components; the parent adds id
     begin       stage                        the compiler enters a stage
     pass_begin  step, stage, name, options, call (what adds the pass again), printed
-    pass        from the child: step, stage, name, options, ms, kind ("pass" or "step"), raw (a file with the text that
-                it left, None where that is what was there), printed (the span of descriptor 2's file that the compiler
-                wrote meanwhile), llvm_dump; in the journal: the fields of model.PassRecord
+    pass        from the child: step, stage, name, options, ms, kind ("pass", "step", or "edited": a pass whose result
+                was exchanged), raw (a file with the text that it left, None where that is what was there), printed (the
+                span of descriptor 2's file that the compiler wrote meanwhile), llvm_dump; in the journal: the fields of
+                model.PassRecord
     skipped     step, stage, name, options   a pass that was left out; in the journal: a "pass" with method "skipped"
     dumped      stage, first, printed, raw   without interception: the passes of a stage, as the compiler printed them
     restart     reason                       the compilation begins anew; what came since "key" counts no more
-    stage       the fields of model.Stage: an artefact is on disk
+    stage       the fields of model.Stage: an artefact is on disk; edited, where it is a text that was given
     metadata    metadata                     Triton's final metadata
     resources   resources
     failure     from the child: stage, step, error, message, printed, or a front-end error's fields; in the journal: the

@@ -41,6 +41,11 @@ MOST_DIAGNOSTICS = 200_000
 _EXECUTING = re.compile(r"Pipeline failed while executing \[(?P<passes>.*?)\]: reproducer generated")
 _PASS_ON = re.compile(r"`([^`]+)` on ")
 _TOOL_ERROR = re.compile(r"^ptxas\S* [^\n]*?, line (?P<line>\d+); (?:error|fatal) *: (?P<message>[^\n]*)", re.MULTILINE)
+#: What LLVM says of a text that it cannot read; the first form before it aborts.
+_UNREADABLE = re.compile(r"failed to parse (?:LLVM )?IR: (?P<message>.*?) ?(?:lineno:|at line) ?(?P<line>\d+)")
+
+#: What LLVM's assembler calls the text that it is given.
+_ASSEMBLED = "triton-amdgpu-assembler"
 
 
 class Recorder:
@@ -112,7 +117,8 @@ class Recorder:
             # The last step of a stage left just what the stage did.
             *earlier, last = self._waiting
             self._ops = count_ops(self._snapshots.read(file), "llir") if stage == "llir" else None
-            self._waiting = [*earlier, replace(last, file=file, ops_after=self._ops)]
+            method = "edited" if event.get("edited") else last.method
+            self._waiting = [*earlier, replace(last, file=file, ops_after=self._ops, method=method)]
         self._flush()
         self._writer.append(event)
 
@@ -137,7 +143,7 @@ class Recorder:
             ops_before=before_ops,
             ops_after=self._ops,
             file=file,
-            method="intercepted",
+            method="edited" if event["kind"] == "edited" else "intercepted",
         )
         if event["kind"] == "step" and file is None:
             self._waiting.append(replace(record, ops_after=None))
@@ -230,6 +236,9 @@ class Recorder:
             message = f"{message}, while {doing}"
         self._append_failed(running, items)
         self._log_noise(items)
+        if unreadable := _UNREADABLE.search(noise):
+            self._fail(self._refused_by_llvm(running, unreadable, noise))
+            return
         self._fail(
             Failure(
                 stage=running.get("stage", self._stage),
@@ -264,6 +273,10 @@ class Recorder:
         printed = self._printed(event["printed"])
         items = list(read_dumps(printed.splitlines(keepends=True)))
         noise = _noise(items)
+        if unreadable := _UNREADABLE.search(event["message"]):
+            self._append_failed(running, items)
+            self._running = None
+            return self._refused_by_llvm(running, unreadable, noise)
         printed_reproducer = parse_reproducer(noise)
         diagnostics = parse_diagnostics(noise)
         errors = [d for d in diagnostics if d.severity == "error"]
@@ -274,6 +287,8 @@ class Recorder:
         message = why_failed(noise, event["message"] or event["error"])
         resources = printed_reproducer.text[len(printed_reproducer.ir) :] if printed_reproducer else ""
         place = _place(first, diagnostics)
+        if place is not None and place.file == _ASSEMBLED:
+            place = replace(place, file=f"{self._function}.amdgcn")
         self._append_failed(running, items)
         self._log_noise(items)
         self._running = None
@@ -286,7 +301,7 @@ class Recorder:
             file=place.file if place else None,
             line=place.line if place else None,
             column=place.column if place else None,
-            source_line=_source_line(place),
+            source_line=_source_line(place, self._writer.folder),
             diagnostics=(noise.replace(printed_reproducer.text, "") if printed_reproducer else noise)[
                 :MOST_DIAGNOSTICS
             ],
@@ -298,7 +313,6 @@ class Recorder:
         log = event["message"]
         found = _TOOL_ERROR.search(log)
         ptx = f"{self._function}.ptx"
-        lines = self._snapshots.read(ptx).splitlines() if (self._writer.folder / ptx).exists() else []
         line = int(found["line"]) if found else None
         self._append_failed(running, [])
         self._running = None
@@ -310,9 +324,30 @@ class Recorder:
             message=f"{running.get('name')} refuses the PTX: {found['message'] if found else log.strip()[:500]}",
             file=ptx if found else None,
             line=line,
-            source_line=lines[line - 1] if line is not None and line <= len(lines) else None,
+            source_line=self._line(ptx, line),
             diagnostics=log[:MOST_DIAGNOSTICS],
         )
+
+    def _refused_by_llvm(self, running: Mapping[str, Any], said: "re.Match[str]", noise: str) -> Failure:
+        """LLVM says which line of an edited text it cannot read, and ends the process."""
+        self.refused = True
+        file, line = f"{self._function}.llir", int(said["line"])
+        return Failure(
+            stage=running.get("stage", self._stage),
+            pass_=running.get("name"),
+            inner=None,
+            step=running.get("step"),
+            message=f"LLVM cannot read the text: {said['message']}",
+            file=file,
+            line=line,
+            source_line=self._line(file, line),
+            diagnostics=noise[-MOST_DIAGNOSTICS:],
+        )
+
+    def _line(self, file: str, line: int | None) -> str | None:
+        """A line, from 1, of a file of the capture; None where there is no such."""
+        lines = self._snapshots.read(file).splitlines() if (self._writer.folder / file).exists() else []
+        return lines[line - 1] if line is not None and line <= len(lines) else None
 
     def _append_failed(self, running: Mapping[str, Any], items: list[Dump | Noise]) -> None:
         """The pass that did not end, and the passes inside it up to there, belong in the list."""
@@ -401,11 +436,11 @@ def _place(first: Diagnostic | None, diagnostics: list[Diagnostic]) -> Diagnosti
     return next((d for d in [first, *diagnostics] if d is not None and d.line is not None), None)
 
 
-def _source_line(place: Diagnostic | None) -> str | None:
+def _source_line(place: Diagnostic | None, folder: Path) -> str | None:
     if place is None or place.file is None or place.line is None:
         return None
     try:
-        lines = Path(place.file).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = (folder / place.file).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
     return lines[place.line - 1] if place.line <= len(lines) else None

@@ -113,10 +113,20 @@ def _capture(message: Mapping[str, Any], events: Events) -> None:
     events.send("loaded", **session.describe())
     session.read_sources()
     components = cachekey.components(built.src, make_backend(built.target), built.options)
+    if request.parent_key not in (None, components["hash"]):
+        raise errors.UsageError(_another_key(request.parent))
     events.send("key", hash=components["hash"], components=components)
     session.write_sources()
     session.compile()
     events.send("done", seconds=round(time.perf_counter() - started, 4))
+
+
+def _another_key(parent: str | None) -> str:
+    return (
+        f"the kernel does not compile to the key of {parent} any more: its file, or Triton (here it is "
+        f"{sys.modules['triton'].__version__}), is another one; compile it again and edit that, "
+        "or name the Triton that made it with --python PATH"
+    )
 
 
 def _prepare() -> tuple[Any, Any]:

@@ -75,6 +75,18 @@ class CaptureWriter:
         if event["event"] == "key":
             self._id = event["id"]
 
+    def add(self, file: str, data: bytes) -> None:
+        """Put `data` into the capture as `file`, relative to it; raises Missing where the disk is full."""
+        path = self.folder / file
+        try:
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            self.discard()
+            if error.errno in journal.NO_ROOM:
+                raise _no_room(self.folder.parent.parent) from None
+            raise
+
     def publish(self, status: str, seconds: float | None) -> Path:
         """End the capture with `status` after `seconds` of wall time, None where nobody knows, and put it where readers
         look; gives its folder.

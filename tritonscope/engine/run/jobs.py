@@ -362,6 +362,12 @@ def _time(
     contenders: dict[str, list[Callable[[], object]]] = {
         "kernel": [partial(launchable.launch, grid, each) for each in sets]
     }
+    if (beside := job.get("beside")) is not None:
+        other = Launchable(beside["binary"], beside["metadata"], beside["components"], beside["triton_version"])
+        if clause := misfit(beside["components"], given):
+            raise UsageError(f"{beside['name']} does not take what this one does: {clause}; leave --beside out")
+        other_grid = spec.grid(size, constants_of(beside["components"]))
+        contenders[beside["name"]] = [partial(other.launch, other_grid, each) for each in sets]
     for each in sets if job["baselines"] else ():
         for name, call in spec.baselines(size, each).items():
             contenders.setdefault(name, []).append(call)
