@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tritonscope import api, runs
+from tritonscope import api, errors, runs
 from tritonscope.ir.instruction_mix import mix
 from tritonscope.ir.instructions import read_code
 from tritonscope.ir.kinds import kind_of
@@ -167,8 +167,11 @@ def whole(baseline: Capture, result: RunResult | None = None) -> Ablated:
 
 
 def compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant, Capture]]:
-    """The capture of each variant, whatever its status, as it comes; the captures are the caller's to remove."""
-    request = Request.from_json(plan.baseline.request)
+    """The capture of each variant, whatever its status, as it comes; the captures are the caller's to remove.
+
+    Raises UsageError where the whole compile is by another Triton, or its kernel's file is lost.
+    """
+    request = replace(Request.from_json(plan.baseline.request), kernel=runs.kernel_of(plan.baseline))
     command = list(plan.asked.command)
 
     def compile_one(variant: Variant) -> Capture:
@@ -188,11 +191,18 @@ def compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant,
                 capture = future.result()
                 if capture.status == "interrupted":
                     raise KeyboardInterrupt
+                _check_same_triton(capture, plan.baseline)
                 yield futures[future], capture
         except BaseException:
             plan.asked.cancel.cancel()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _check_same_triton(capture: Capture, baseline: Capture) -> None:
+    here, there = (each.versions.get("triton") for each in (capture, baseline))
+    if here != there:
+        raise errors.UsageError(f"{baseline.capture} is by Triton {there}, and here is {here}; compile it again")
 
 
 def _workers(jobs: int) -> int:

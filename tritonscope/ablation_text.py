@@ -1,6 +1,7 @@
 """What each pass buys, as a table: what hurts most to lose first, and in a line what nobody would miss."""
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tritonscope.ablation import OUTCOMES, Ablated
@@ -9,8 +10,9 @@ from tritonscope.printable import escape
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
-__all__ = ["by_worth", "print_ablation"]
+__all__ = ["ablation_lines", "by_worth", "print_ablation"]
 
 _STYLES = {
     "baseline": "bold",
@@ -39,21 +41,27 @@ def by_worth(rows: Sequence[Ablated]) -> list[Ablated]:
 
 
 def print_ablation(rows: Sequence[Ablated], console: "Console") -> None:
-    """Print the table; below a pass why it is required, or what became of the instructions."""
+    """Print the table."""
+    for line in ablation_lines(rows, console.width):
+        console.print(line, soft_wrap=True)
+
+
+def ablation_lines(rows: Sequence[Ablated], width: int) -> list["Text"]:
+    """The table; below a pass why it is required, or what became of the instructions."""
     from rich.text import Text
 
     ordered = by_worth(rows)
     whole = next((row for row in ordered if row.outcome == "baseline"), None)
     shown = [row for row in ordered if not row.identical]
-    columns = _columns(shown, console.width)
+    columns = _columns(shown, width)
     widths = [max(map(len, (heading, *cells))) for heading, cells in columns.items()]
-    console.print(Text(_line(list(columns), widths), style="dim"), soft_wrap=True)
+    lines = [Text(_line(list(columns), widths), style="dim")]
     for index, row in enumerate(shown):
         line = _line([cells[index] for cells in columns.values()], widths)
-        console.print(Text(line, style=_STYLES.get(row.outcome, "")), soft_wrap=True)
+        lines.append(Text(line, style=_STYLES.get(row.outcome, "")))
         if below := row.detail or _mix(row, whole):
-            console.print(Text(f"    {escape(below)}", style="dim"), soft_wrap=True)
-    _print_identical([row for row in ordered if row.identical], console)
+            lines.append(Text(f"    {escape(below)}", style="dim"))
+    return [*lines, *_identical([row for row in ordered if row.identical], width)]
 
 
 def _columns(rows: Sequence[Ablated], width: int) -> dict[str, list[str]]:
@@ -86,16 +94,17 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return _GAP.join(parts).rstrip()
 
 
-def _print_identical(rows: Sequence[Ablated], console: "Console") -> None:
+def _identical(rows: Sequence[Ablated], width: int) -> Iterator["Text"]:
     from rich.text import Text
 
     if not rows:
         return
     passes = "pass" if len(rows) == 1 else "passes"
     names = ", ".join(row.pass_ or "" for row in rows)
-    console.print()
-    console.print(Text(f"{len(rows)} {passes} bought nothing here, the machine code is the same without:"))
-    console.print(Text(escape(names), style="dim"))
+    yield Text()
+    yield Text(f"{len(rows)} {passes} bought nothing here, the machine code is the same without:")
+    for line in textwrap.wrap(escape(names), width, break_on_hyphens=False):
+        yield Text(line, style="dim")
 
 
 def _word(row: Ablated) -> str:

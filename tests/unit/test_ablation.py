@@ -34,6 +34,7 @@ def captured(tmp_path: Path) -> Callable[..., Capture]:
         for event in (
             {"event": "loaded", "versions": {}, "signature": "", "options": {}, "notes": []},
             {"event": "key", "hash": "f00d", "id": f"{next(numbers):04}", "components": {}},
+            synthetic.stage(folder, "python", "# the kernel", "py"),
             synthetic.stage(folder, "source", synthetic.SOURCE),
             synthetic.record("0", "ttir", "cse"),
             synthetic.record("1", "ttgir", "coalesce", synthetic.put(folder, "passes/001-c.mlir", synthetic.TTGIR)),

@@ -321,6 +321,15 @@ class ScopeApp(App[None]):
         self.running.append(jobs.start_run([capture], self.dumps, self._job_changed))
         self._say_busy()
 
+    def ablate(self, capture: Capture | None) -> None:
+        """What each pass buys, on a screen that fills."""
+        from tritonscope.tui.ablate_screen import AblateScreen
+
+        if capture is None or capture.status != "ok" or not {"kernel", "target"} <= set(capture.request):
+            self.notify("only a capture that compiled here can be compiled without a pass", severity="warning")
+            return
+        self.push_screen(AblateScreen(capture))
+
     def action_cancel(self) -> None:
         """End what is being compiled or run."""
         if not self.running:

@@ -81,6 +81,7 @@ class BrowseScreen(SearchScreen):
         Binding("e", "variant", "compile a variant", show=False),
         Binding("r", "run", "run", show=False),
         Binding("R", "runs", "runs", show=False),
+        Binding("w", "ablate", "what each pass buys", show=False),
         Binding("a", "ast", "syntax tree", show=False),
         Binding("x", "failure", "failure", show=False),
         *(Binding(str(number), f"stage({number})", f"stage {number}", show=False) for number in range(1, 10)),
@@ -598,6 +599,10 @@ class BrowseScreen(SearchScreen):
     def action_runs(self) -> None:
         """What runs said."""
         self.host.show_runs(self.capture)
+
+    def action_ablate(self) -> None:
+        """What each pass buys: one left out after the other."""
+        self.host.ablate(self.capture)
 
     def action_ast(self) -> None:
         """The syntax tree beside the source."""

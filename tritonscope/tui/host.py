@@ -53,6 +53,10 @@ class Host(Protocol):
         """On the GPU."""
         ...
 
+    def ablate(self, capture: Capture | None) -> None:
+        """Leave one pass out after the other."""
+        ...
+
     def show_runs(self, capture: Capture | None) -> None:
         """What runs said."""
         ...

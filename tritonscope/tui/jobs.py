@@ -1,18 +1,19 @@
 """Work that goes on in children while the reader reads: compiles and runs. Threads wait for them, never the screen."""
 
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tritonscope import api, bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
+from tritonscope import ablation, api, bundled_kernels, gpu, interpreter, kernel_reference, runs, variants
 from tritonscope.engine.client import Cancel
 from tritonscope.errors import Missing, TritonscopeError
 from tritonscope.model import Capture, Request, RunResult, Target
 
-__all__ = ["Job", "compile_requests", "fields_of", "start_compile", "start_run"]
+__all__ = ["Job", "compile_requests", "fields_of", "start_ablation", "start_compile", "start_run"]
 
 
 @dataclass
@@ -130,3 +131,44 @@ def start_run(captures: Sequence[Capture], dumps: Path, notify: Notify) -> Job:
 
     threading.Thread(target=work, daemon=True).start()
     return job
+
+
+def start_ablation(capture: Capture, rows: list[ablation.Ablated], notify: Notify) -> Job:
+    """Leave one pass of `capture` out after the other, as `tritonscope ablate` does; `rows` fills meanwhile."""
+    job = Job(f"leaving passes of {capture.capture} out")
+
+    def on_progress(text: str) -> None:
+        job.progress = text
+        notify(job)
+
+    def work() -> None:
+        try:
+            with tempfile.TemporaryDirectory(prefix="tritonscope-ablate-") as scratch:
+                plan = _ablation_plan(capture, job.cancel, Path(scratch))
+                records = [record for record in ablation.optional_passes(capture) if record.changed]
+                for row in ablation.ablate(plan, ablation.variants_of(capture, records), on_progress):
+                    rows.append(row)
+                    notify(job)
+        except TritonscopeError as error:
+            job.error = str(error)
+        except KeyboardInterrupt:
+            job.error = "it was cancelled"
+        finally:
+            job.done = True
+            notify(job)
+
+    threading.Thread(target=work, daemon=True).start()
+    return job
+
+
+def _ablation_plan(capture: Capture, cancel: Cancel, scratch: Path) -> ablation.Plan:
+    """With runs where this machine's GPU is what the capture is for."""
+    target = Target(**capture.request["target"])
+    asked = runs.Asked(
+        interpreter.choose(None), target, ("tritonscope", "open"), seeds=(0,), baselines=False, cancel=cancel
+    )
+    unit = None
+    if gpu.present() == target:
+        unit, *_ = runs.plan_capture(capture, replace(asked, seeds=()))
+        unit = replace(unit, checked=(unit.main,))
+    return ablation.Plan(capture, unit, asked, scratch)
