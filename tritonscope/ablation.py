@@ -30,6 +30,9 @@ _BYTES_OF_A_CHILD = 1 << 30
 
 _LONGEST_DETAIL = 160
 
+#: Metadata that depends on where Triton lies, and that no launch asks for.
+_BY_PLACE = frozenset({"hash", "extern_libs"})
+
 _MACHINE_CODE = ("sass", "amdgcn", "ptx")
 
 
@@ -304,7 +307,7 @@ def _codes(capture: Capture) -> frozenset[bytes]:
     metadata. One in common makes two captures the same: for some targets ptxas makes several binaries of one PTX, and
     PTX without line information has other directives than PTX with.
     """
-    metadata = repr(sorted(capture.metadata.items()))
+    metadata = sorted((name, repr(value)) for name, value in capture.metadata.items() if name not in _BY_PLACE)
     there = [stage.stage for stage in capture.stages if stage.stage in _MACHINE_CODE]
     texts = {stage: strip_debug(reader.stage_text(capture, stage), stage) for stage in there}
     return frozenset(hashlib.sha256(f"{stage} {metadata} {text}".encode()).digest() for stage, text in texts.items())
