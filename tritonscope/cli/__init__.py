@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": ("tritonscope.cli.compare", "compile a kernel in two ways, and say where and in what they part"),
     "key": ("tritonscope.cli.key", "say what Triton's cache key is made of, and why two differ"),
     "lines": ("tritonscope.cli.lines", "show which Python each line came from, and what became of it"),
+    "layout": ("tritonscope.cli.layout", "draw which thread and register holds which element"),
     "stats": ("tritonscope.cli.stats", "count instructions, loops and occupancy, and compare two captures"),
     "sweep": ("tritonscope.cli.sweep", "compile every combination, on all cores or machines, and compare"),
     "run": ("tritonscope.cli.run", "run a kernel on the GPU: is it right, and how fast is it"),
