@@ -79,7 +79,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Capture:
     text = (ROOT / "tests" / "kernels" / "scale.py").read_text()
     called = text[text.index("@triton.jit\ndef scaled") : text.index("@triton.jit\ndef scale(")]
     (folder / "parts.py").write_text(f"import triton\nimport triton.language as tl\n\n\n{called}")
-    (folder / "kernels.py").write_text(text.replace(called, "from .parts import scaled\n\n\n"))
+    (folder / "kernels.py").write_text(text.replace(called, "from . import parts\nfrom .parts import scaled\n\n\n"))
     request = Request(KernelRef("scale", str(folder / "kernels.py"), "scale"), Target.parse("gfx942"))
     dumps = tmp_path_factory.mktemp("dumps")
     return api.capture(request, dumps, python=sys.executable, command=["test"], timeout=300)

@@ -112,13 +112,14 @@ def _contents(capture: Capture, form: str) -> bytes:
     if form == "html":
         from tritonscope.export.page import page
 
-        return page(capture).encode()
+        return page(capture).encode("utf-8", "replace")
     from tritonscope.export.script import script
 
     found = script(capture)
+    terminal.say(f"the script holds {', '.join(found.files)}")
     for note in found.notes:
         terminal.say(f"note: {note}")
-    return found.text.encode()
+    return found.text.encode("utf-8", "replace")
 
 
 def _write_override(capture: Capture, folder: Path, args: argparse.Namespace) -> dict[str, Any]:

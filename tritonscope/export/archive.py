@@ -46,7 +46,7 @@ def archive(capture: Capture) -> bytes:
         gzip.GzipFile("", "wb", fileobj=packed, mtime=0) as stream,
         tarfile.open(fileobj=stream, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
-        for name, data in [(README, _readme(capture).encode()), *_files(Path(capture.path))]:
+        for name, data in [(README, _readme(capture).encode("utf-8", "replace")), *_files(Path(capture.path))]:
             member = tarfile.TarInfo(f"{capture.capture}/{name}")
             member.size, member.mode = len(data), 0o644
             tar.addfile(member, io.BytesIO(data))

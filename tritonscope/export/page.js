@@ -190,7 +190,7 @@ function overview() {
     ["options", h("code", {}, named(data.options))],
     ...Object.entries(data.versions),
     ["made", data.created],
-  ].filter(([, value]) => value.textContent !== ""), []));
+  ].filter(([, value]) => value && value.textContent !== ""), []));
   if (data.notes.length) box.append(h("h2", {}, "Notes"), ...data.notes.map((note) => h("p", {}, note)));
   return box;
 }

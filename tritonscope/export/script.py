@@ -21,9 +21,10 @@ __all__ = ["Script", "script"]
 
 @dataclass(frozen=True)
 class Script:
-    """The script, and sentences on what it lacks."""
+    """The script, the source files that are in it, and sentences on what it lacks."""
 
     text: str
+    files: tuple[str, ...]
     notes: tuple[str, ...]
 
 
@@ -44,7 +45,7 @@ def script(capture: Capture) -> Script:
         "\n".join(["FILES = {", *(f"    {name!r}: {_literal(text)}," for name, text in sources.files.items()), "}"]),
         'if __name__ == "__main__":\n    sys.exit(main(KERNEL, FILES))',
     ]
-    return Script("\n\n\n".join(parts) + "\n", notes)
+    return Script("\n\n\n".join(parts) + "\n", tuple(sources.files), notes)
 
 
 def _heading(capture: Capture, notes: tuple[str, ...]) -> list[str]:

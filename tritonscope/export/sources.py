@@ -92,10 +92,8 @@ def _imports(text: str, importer: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             package = importer.split(".")[: -node.level] if node.level else []
             base = ".".join([*package, *([node.module] if node.module else [])])
-            if base:
-                yield base
-            if node.level:
-                yield from (f"{base}.{alias.name}".strip(".") for alias in node.names)
+            names = [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names if alias.name != "*")]
+            yield from filter(None, names)
 
 
 def _modules(name: str, root: Path) -> Iterator[tuple[str, PurePosixPath]]:

@@ -23,7 +23,7 @@ def runs_of(capture: Capture) -> list[dict[str, Any]]:
     for line in data.splitlines():
         try:
             value = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(value, dict) and isinstance(value.setdefault("size", {}), dict):
             found.append(value)
