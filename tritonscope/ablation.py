@@ -17,13 +17,27 @@ from tritonscope.ir.locations import strip_debug
 from tritonscope.model import Capture, PassRecord, Request, RunResult
 from tritonscope.store import reader
 
-__all__ = ["OUTCOMES", "Ablated", "Plan", "Variant", "ablate", "compiled", "optional_passes", "variants_of", "whole"]
+__all__ = [
+    "OUTCOMES",
+    "SECONDS_OF_A_COMPILE",
+    "Ablated",
+    "Plan",
+    "Variant",
+    "ablate",
+    "compiled",
+    "optional_passes",
+    "variants_of",
+    "whole",
+]
 
 #: What leaving a pass out can come to, the most that it can buy first.
 OUTCOMES = ("baseline", "right", "required", "wrong", "slower", "differs", "faster", "same")
 
 #: The share by which times have to differ, beside lying apart, for one to count as slower: clocks alone do less.
 _NOTICEABLE = 0.02
+
+#: Enough for a large kernel on a busy machine.
+SECONDS_OF_A_COMPILE = 300.0
 
 #: What a compile takes of memory, a large kernel's included.
 _BYTES_OF_A_CHILD = 1 << 30
@@ -76,7 +90,7 @@ class Plan:
     """What holds for all variants: the whole compile, and how it is run, None where nothing is.
 
     `scratch` takes the captures of variants; `jobs` is how many compile at a time, None for what cores and memory
-    allow; `timeout` is of one compile.
+    allow; `timeout`, in seconds, is of one compile: without some passes a compiler may not come to an end.
     """
 
     baseline: Capture
@@ -84,15 +98,20 @@ class Plan:
     asked: runs.Asked
     scratch: Path
     jobs: int | None = None
-    timeout: float | None = None
+    timeout: float = SECONDS_OF_A_COMPILE
 
 
 # -- what to leave out
 
 
 def optional_passes(capture: Capture) -> list[PassRecord]:
-    """The passes of `capture` that can be left out, those that changed the IR first, else in order."""
+    """The passes of `capture` that can be left out, those that changed the IR first, else in order.
+
+    Raises UsageError where none can be: its compiler's passes were not run one by one.
+    """
     outer = [record for record in capture.passes if "." not in record.step and _is_pass(record)]
+    if not outer:
+        raise errors.UsageError(f"the passes of {capture.capture} were not run one by one, so none can be left out")
     return sorted(outer, key=lambda record: not record.changed)
 
 
@@ -179,7 +198,7 @@ def compiled(plan: Plan, variants: Sequence[Variant]) -> Iterator[tuple[Variant,
 
     def compile_one(variant: Variant) -> Capture:
         return api.capture(
-            replace(request, skip=variant.passes, llvm_passes=False, verify=False),
+            replace(request, skip=(*request.skip, *variant.passes), llvm_passes=False, verify=False),
             plan.scratch,
             python=plan.asked.python,
             command=command,

@@ -14,6 +14,7 @@ from tritonscope import ablation, ablation_log, runs
 from tritonscope.ablation import Ablated, Plan, Variant, ablate, optional_passes, variants_of
 from tritonscope.ablation_text import by_worth, print_ablation
 from tritonscope.cli import main
+from tritonscope.errors import UsageError
 from tritonscope.model import Capture, Check, Failure, KernelRef, Request, RunResult, Target
 from tritonscope.store import layout, reader
 from tritonscope.store.writer import CaptureWriter
@@ -89,6 +90,23 @@ def test_passes_that_changed_the_ir_come_first_and_steps_never(captured: Callabl
     capture = captured()
     found = variants_of(capture, optional_passes(capture))
     assert found == [Variant(("coalesce",), ("1",)), Variant(("cse#2",), ("2",)), Variant(("cse#1",), ("0",))]
+
+
+def test_what_was_left_out_already_stays_out(
+    captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    whole = captured()
+    compiles_to(monkeypatch, {("cse#1", "coalesce"): captured(OTHER)})
+    partial = replace(whole, request={**whole.request, "skip": ["cse#1"]})
+    (_, row) = ablate(plan_for(partial, tmp_path, run=False), [Variant(("coalesce",), ("1",))])
+    assert (row.pass_, row.outcome) == ("coalesce", "differs")
+
+
+def test_passes_that_were_only_printed_cannot_be_left_out(captured: Callable[..., Capture]) -> None:
+    whole = captured()
+    printed = replace(whole, passes=tuple(replace(record, method="dumped") for record in whole.passes))
+    with pytest.raises(UsageError, match="one by one"):
+        optional_passes(printed)
 
 
 def test_each_outcome(captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

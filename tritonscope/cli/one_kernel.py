@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from tritonscope import api, interpreter, runs, variants
+from tritonscope.ablation import SECONDS_OF_A_COMPILE
 from tritonscope.cli import compile as compile_command
 from tritonscope.cli import terminal
 from tritonscope.engine.client import Cancel
@@ -12,8 +13,6 @@ from tritonscope.sizes import parse_sizes
 from tritonscope.store import layout
 
 __all__ = ["add_options", "asked", "compile_whole", "count"]
-
-_TIMEOUT = 300.0  # of one compile: without some passes a compiler may not come to an end
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +25,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(f"--{option.replace('_', '-')}", metavar="N", help=f"the backend's {option}")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="any other option of the backend")
     parser.add_argument("--config", type=int, metavar="N", help="which configuration, from 0 (default: the first)")
-    terminal.add_timeout_option(parser, "each compile", _TIMEOUT)
+    terminal.add_timeout_option(parser, "each compile", SECONDS_OF_A_COMPILE)
     parser.add_argument("-j", "--jobs", type=count, metavar="N", help="compiles at a time (default: one a core)")
     parser.add_argument("--python", metavar="PATH", help="the Python, or environment, whose triton and torch are used")
     terminal.add_dumps_option(parser)
