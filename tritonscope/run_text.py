@@ -121,7 +121,7 @@ def _per_cent(result: RunResult, baseline: str) -> str | None:
 
 
 def _labels(results: Sequence[RunResult]) -> list[str]:
-    """What sets each apart: the kernel, and of size and configuration what is not the same for all."""
+    """What sets each apart: the kernel, of size and configuration what is not the same for all, or else when it ran."""
     kernels = {result.kernel for result in results}
     varying = [_varying([each.size for each in results]), _varying([each.config for each in results])]
     labels = []
@@ -133,10 +133,13 @@ def _labels(results: Sequence[RunResult]) -> list[str]:
             for name in names
             if name in each
         ]
-        labels.append(" ".join(parts) or result.kernel)
-    if len(set(labels)) < len(labels) and len({result.capture for result in results}) > 1:
-        return [f"{result.capture} {_size(result)}".rstrip() for result in results]
-    return labels
+        labels.append(" ".join(parts))
+    if len(set(labels)) < len(labels):
+        if len({result.capture for result in results}) > 1:
+            return [f"{result.capture} {_size(result)}".rstrip() for result in results]
+        times = [each.created[:16].replace("T", " ") for each in results]  # the same again, at another time
+        labels = [f"{time}  {label}".rstrip() for time, label in zip(times, labels, strict=True)]
+    return [label or result.kernel for label, result in zip(labels, results, strict=True)]
 
 
 def _varying(all_of: Sequence[object]) -> list[str]:

@@ -13,6 +13,7 @@ from tritonscope.tui.app import ScopeApp
 from tritonscope.tui.browse import BrowseScreen
 from tritonscope.tui.session import Session
 
+SIZES = [(80, 24), (120, 40), (200, 60)]
 SNAPSHOTS = Path(__file__).resolve().parents[1] / "data" / "tui"
 
 
@@ -87,6 +88,14 @@ def check_snapshot(name, lines):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(found, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == found, f"see {path}; TRITONSCOPE_UPDATE=1 writes what is there now"
+
+
+async def check_sizes(pilot, name):
+    """The screen that is shown, on terminals of three sizes."""
+    for width, height in SIZES:
+        await pilot.resize_terminal(width, height)
+        await settled(pilot)
+        check_snapshot(f"{name}-{width}x{height}", text_of(pilot.app))
 
 
 @pytest.fixture

@@ -1,9 +1,10 @@
 """What each key of the main screen does."""
 
 import pytest
+from rich.console import Console
 from textual.widgets import Input
 
-from tests.tui.conftest import browse, check_snapshot, driven, settled, text_of
+from tests.tui.conftest import browse, check_sizes, check_snapshot, driven, settled, text_of
 from tritonscope.tui.app import ScopeApp
 from tritonscope.tui.captures import CaptureTree
 from tritonscope.tui.compare import CompareScreen
@@ -314,6 +315,7 @@ def test_compare(attention):
         await settled(pilot)
         view = screen.query_one(IrView)
         assert view.rows.hunks
+        await check_sizes(pilot, "compare")
         await pilot.press("s")
         assert len(view.rows.row(1).cells) == 2
         await pilot.press("tab", "j", "right_square_bracket", "left_square_bracket", "G", "g", "space", "b", "plus")
@@ -343,7 +345,10 @@ def test_help_lists_every_binding(matmul):
         wanted = {binding.description for owner in (screen, pilot.app) for _, binding in keys_of(owner)}
         await pilot.press("question_mark")
         assert isinstance(pilot.app.screen, Reading)
-        shown = str(pilot.app.screen._content)
+        console = Console(width=200)
+        with console.capture() as captured:
+            console.print(pilot.app.screen._content)
+        shown = captured.get()
         assert all(description in shown for description in wanted)
         await pilot.press("j", "k", "G", "g", "q")
         assert pilot.app.screen is screen

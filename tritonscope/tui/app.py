@@ -55,6 +55,7 @@ class ScopeApp(App[None]):
 
     CSS = """
     Screen { background: $background; }
+    ModalScreen { background: $background 60%; }
     ToastRack { align: right bottom; }
     """
 
@@ -177,11 +178,15 @@ class ScopeApp(App[None]):
 
     def action_help(self) -> None:
         """Every key, from the bindings themselves."""
-        text = Text()
+        from rich.table import Table
+
+        table = Table.grid(padding=(0, 2))
+        table.add_column(justify="right", style="bold", no_wrap=True)
+        table.add_column()
         for owner in (self.screen, self):
             for keys, binding in keys_of(owner):
-                text.append(f"{keys:>16}  ", style="bold").append(f"{binding.description}\n")
-        self.push_screen(Reading("keys", text))
+                table.add_row(keys, binding.description)
+        self.push_screen(Reading("keys", table))
 
     def action_screenshot_file(self) -> None:
         """An SVG in the current folder."""
@@ -274,7 +279,7 @@ class ScopeApp(App[None]):
         if not found:
             self.notify("this capture was not run yet; r runs it on this machine's GPU", severity="warning")
             return
-        self.push_screen(Reading("runs", results_text(found, min(self.size.width - 8, 104))))
+        self.push_screen(Reading("runs", results_text(found, min(self.size.width * 9 // 10 - 6, 104))))
 
     def show_failure(self, capture: Capture) -> None:
         """What the compiler said, where, and what to do with it."""

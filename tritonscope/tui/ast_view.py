@@ -31,10 +31,12 @@ class AstScreen(SearchScreen):
     """Escape goes back."""
 
     DEFAULT_CSS = """
-    AstScreen Tree { width: 48; height: 1fr; border: round $foreground 35%; border-title-color: $foreground 80%; }
-    AstScreen Tree { background: $background; }
+    AstScreen Tree { width: 48; height: 1fr; }
+    AstScreen Tree, AstScreen IrView {
+        border: round $foreground 35%; border-title-color: $foreground 80%; border-subtitle-color: $foreground 80%;
+    }
+    AstScreen Tree { background: $background; background-tint: transparent 0%; }
     AstScreen Tree:focus { border: round $accent; }
-    AstScreen IrView { border: round $foreground 35%; border-title-color: $foreground 80%; }
     AstScreen IrView:focus { border: round $accent; }
     AstScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
     AstScreen.narrow Horizontal { layout: vertical; }

@@ -42,19 +42,23 @@ class BrowseScreen(SearchScreen):
     """One capture at a time, every level and every pass of it."""
 
     DEFAULT_CSS = """
-    BrowseScreen #header { height: 1; padding: 0 1; background: $panel; }
-    BrowseScreen #details { height: 1; padding: 0 1; background: $panel; }
-    BrowseScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
-    BrowseScreen .pane { border: round $foreground 35%; border-title-color: $foreground 80%; }
+    BrowseScreen #header, BrowseScreen #details, BrowseScreen #keys {
+        height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis;
+    }
+    BrowseScreen #header, BrowseScreen #details { background: $panel; }
+    BrowseScreen #keys { color: $text-muted; }
+    BrowseScreen .pane {
+        border: round $foreground 35%; border-title-color: $foreground 80%; border-subtitle-color: $foreground 80%;
+    }
     BrowseScreen .pane:focus { border: round $accent; }
     BrowseScreen.narrow PassList { display: none; }
     BrowseScreen.narrow.list PassList { display: block; width: 1fr; }
-    BrowseScreen.narrow.list IrView { display: none; }
+    BrowseScreen.narrow.list Vertical { display: none; }
     BrowseScreen CaptureTree { display: none; }
     BrowseScreen.widest CaptureTree { display: block; }
     BrowseScreen.tree CaptureTree { display: block; }
     BrowseScreen.narrow.tree CaptureTree { width: 1fr; }
-    BrowseScreen.narrow.tree IrView { display: none; }
+    BrowseScreen.narrow.tree Vertical { display: none; }
     BrowseScreen.narrow.tree PassList { display: none; }
     BrowseScreen.zoom PassList { display: none; }
     BrowseScreen.zoom CaptureTree { display: none; }
@@ -283,13 +287,16 @@ class BrowseScreen(SearchScreen):
 
     def say_where(self) -> None:
         count = len(self.view.rows) if self.view.rows else 0
-        parts = [f"{self.view.cursor + 1}/{count}"]
+        parts: list[str] = []
         if self._stat_words:
             parts.insert(0, self._stat_words)
         if self.pattern is not None:
             place = self.matches.index(self.view.cursor) + 1 if self.view.cursor in self.matches else "-"
             parts.insert(0, f"/{self.pattern.pattern}  {place} of {len(self.matches)} lines")
-        self.view.border_subtitle = escape_markup("  ".join(parts)[: max(self.view.size.width - 6, 10)])
+        where = f"{self.view.cursor + 1}/{count}"
+        said, room = "  ".join(parts), max(self.view.size.width - len(where) - 8, 0)
+        said = said if len(said) <= room else f"{said[: max(room - 1, 0)]}…"
+        self.view.border_subtitle = escape_markup(f"{said}  {where}" if said else where)
         self.query_one("#keys", Static).update(self.host.hints())
 
     # -- messages

@@ -30,7 +30,7 @@ class Entry:
 class CaptureTree(Tree[Entry]):
     """Captures grouped by kernel, the newest first."""
 
-    DEFAULT_CSS = "CaptureTree { width: 34; height: 1fr; }"
+    DEFAULT_CSS = "CaptureTree { width: 34; height: 1fr; background: $background; background-tint: transparent 0%; }"
 
     class Opened(Message):
         """A capture was chosen."""
@@ -49,6 +49,7 @@ class CaptureTree(Tree[Entry]):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual calls it that
         super().__init__("captures", id=id)
         self.show_root = False
+        self.border_title = "captures"
         self.guide_depth = 2
 
     def fill(self, captures: Sequence[Capture], kernels: Sequence[BundledKernel], current: Capture | None) -> None:

@@ -1,5 +1,6 @@
 """Two captures side by side: stages and passes with their verdicts, why the keys differ, and the texts compared."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -29,6 +30,7 @@ __all__ = ["CompareScreen"]
 _MARKS = {"identical": " ", "renamed": "~", "differs": "*", "only_left": "<", "only_right": ">"}
 _CONTEXT = 3
 _NAME = 24
+_MOST_COMPONENTS = 5
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,18 @@ class CompareScreen(SearchScreen):
 
     DEFAULT_CSS = """
     CompareScreen #sides { height: auto; padding: 0 1; background: $panel; }
-    CompareScreen #key { height: auto; max-height: 8; padding: 0 1; }
-    CompareScreen #keys { height: 1; padding: 0 1; color: $text-muted; }
-    CompareScreen OptionList { width: 44; height: 1fr; background: $background; }
-    CompareScreen OptionList { border: round $foreground 35%; border-title-color: $foreground 80%; }
+    CompareScreen #why { height: auto; max-height: 3; padding: 0 1; text-style: bold; }
+    CompareScreen #key { height: auto; max-height: 6; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
+    CompareScreen #keys { height: 1; padding: 0 1; color: $text-muted; text-wrap: nowrap; text-overflow: ellipsis; }
+    CompareScreen OptionList { width: 50; height: 1fr; background: $background; background-tint: transparent 0%; }
+    CompareScreen OptionList { text-wrap: nowrap; text-overflow: ellipsis; }
+    CompareScreen OptionList, CompareScreen IrView {
+        border: round $foreground 35%; border-title-color: $foreground 80%; border-subtitle-color: $foreground 80%;
+    }
     CompareScreen OptionList:focus { border: round $accent; }
-    CompareScreen IrView { border: round $foreground 35%; border-title-color: $foreground 80%; }
     CompareScreen IrView:focus { border: round $accent; }
-    CompareScreen.narrow OptionList { width: 1fr; height: 9; }
+    CompareScreen.narrow OptionList { width: 1fr; height: 8; }
+    CompareScreen.narrow #key { display: none; }
     CompareScreen.narrow Horizontal { layout: vertical; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,7 +79,9 @@ class CompareScreen(SearchScreen):
             sides.append(f"{sign} ").append_text(texts.header(session.capture)).append("\n")
         sides.rstrip()
         yield Static(sides, id="sides")
-        yield Static(self._key(), id="key")
+        differences = keydiff.compare(self.left.capture.components, self.right.capture.components)
+        yield Static(escape(keydiff.summarise(differences)), id="why", markup=False)
+        yield Static(_components(differences), id="key")
         with Horizontal():
             yield OptionList(id="pairs")
             with Vertical():
@@ -91,16 +99,6 @@ class CompareScreen(SearchScreen):
     def on_resize(self) -> None:
         """List over view where it is narrow."""
         self.set_class(self.size.width < 110, "narrow")
-
-    def _key(self) -> Text:
-        differences = keydiff.compare(self.left.capture.components, self.right.capture.components)
-        text = Text(escape(keydiff.summarise(differences)), style="bold")
-        for each in differences[:5]:
-            values = f"{_short(each.left)} -> {_short(each.right)}"
-            text.append(f"\n  {escape(each.component)}  {escape(values)}", style="not bold")
-        if len(differences) > 5:
-            text.append(f"\n  and {len(differences) - 5} more", style="dim not bold")
-        return text
 
     @work(thread=True, exclusive=True)
     def find(self) -> None:
@@ -124,9 +122,7 @@ class CompareScreen(SearchScreen):
         where = f"; they first part in {first.pass_name}" if first else ""
         self.query_one(OptionList).border_subtitle = f"{len(differing)} differ"
         self.query_one("#keys", Static).update(
-            Text(
-                f"{len(differing)} of {len(self.lines)} differ{where}.   }} next   tab pane   s side by side   esc back"
-            )
+            Text(f"{len(differing)} of {len(self.lines)} differ{where}   }} next  tab pane  s side by side  esc back")
         )
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -217,6 +213,17 @@ class CompareScreen(SearchScreen):
         pairs = self.query_one(OptionList)
         pairs.display = not pairs.display
         self.view.focus()
+
+
+def _components(differences: Sequence[keydiff.Difference]) -> Text:
+    """The first of those that differ, with both values."""
+    text = Text()
+    for number, each in enumerate(differences[:_MOST_COMPONENTS]):
+        text.append("\n" if number else "").append(f"  {escape(each.component)}  ", style="dim")
+        text.append(escape(f"{_short(each.left)} -> {_short(each.right)}"))
+    if len(differences) > _MOST_COMPONENTS:
+        text.append(f"\n  and {len(differences) - _MOST_COMPONENTS} more", style="dim")
+    return text
 
 
 def _label(paired: pairing.Paired) -> Text:

@@ -344,7 +344,6 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         base = self.rich_style
         if mode == "cursor":
             base += Style(bgcolor=self._colour("cursor")) if self.has_focus else Style(bgcolor=self._colour("faint"))
-            base += Style(underline=True) if self.selected_from is not None else Style()
         elif mode == "selected":
             base += self._selection_style
         elif mode == "sticky":

@@ -1,9 +1,8 @@
 """The keys of a screen, as its bindings say: what the help and the palette are made from."""
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterator
 
-from textual.binding import Binding, BindingsMap
+from textual.binding import Binding
 
 __all__ = ["keys_of"]
 
@@ -14,12 +13,8 @@ _SHOWN = {
 }  # fmt: skip
 
 
-class _Bound(Protocol):
-    _bindings: BindingsMap
-
-
-def keys_of(owner: _Bound) -> list[tuple[str, Binding]]:
-    """Every action with its keys, in the order in which they are bound."""
+def keys_of(owner: object) -> list[tuple[str, Binding]]:
+    """Every action with its keys, in the order in which they are bound: first those of the owner's own class."""
     keys: dict[tuple[str, str], list[str]] = {}
     bindings: dict[tuple[str, str], Binding] = {}
     for key, bound in _own(owner):
@@ -29,6 +24,10 @@ def keys_of(owner: _Bound) -> list[tuple[str, Binding]]:
     return [(" ".join(keys[identity]), binding) for identity, binding in bindings.items()]
 
 
-def _own(owner: _Bound) -> Iterable[tuple[str, Binding]]:
-    for key, bound in owner._bindings.key_to_bindings.items():
-        yield from ((key, each) for each in bound if each.description)
+def _own(owner: object) -> Iterator[tuple[str, Binding]]:
+    """What our classes bind, and not what textual's do."""
+    for each in type(owner).__mro__:
+        if each.__module__.startswith("tritonscope."):
+            for bound in Binding.make_bindings(each.__dict__.get("BINDINGS", ())):
+                if bound.description:
+                    yield bound.key, bound

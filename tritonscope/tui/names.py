@@ -17,6 +17,7 @@ def names_of(line: str) -> list[str]:
     words = [(start, word) for start, _, word in words_of(line)]
     # The #1 of %5#1 is a number of a result, and no alias.
     named = [word for start, word in words if word[0] in "%#^@!$" and not line[max(start - 1, 0) : start].isalnum()]
+    named = [word for word in named if word[0] not in "#!" or "." not in word]  # #ttg.blocked is no name for something
     return list(dict.fromkeys(named)) or [word for _, word in words[:1]]
 
 

@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from tritonscope.tui.keys import keys_of
+
 __all__ = ["Choice", "FoldKeys", "Reading"]
 
 
@@ -64,7 +66,10 @@ class Choice(ModalScreen[str | None]):
         background: $surface;
     }
     Choice Input { border: none; height: 1; padding: 0 1; }
-    Choice OptionList { border: none; height: auto; max-height: 20; background: $surface; }
+    Choice Input:focus { border: none; }
+    Choice OptionList {
+        border: none; height: auto; max-height: 20; background: $surface; text-wrap: nowrap; text-overflow: ellipsis;
+    }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "none", "close"),
@@ -129,12 +134,12 @@ class FoldKeys(ModalScreen[str | None]):
     """The key after z: gives "toggle", "open", "close", "all" or "none", and None for any other."""
 
     DEFAULT_CSS = """
-    FoldKeys { align: right bottom; background: transparent; }
+    FoldKeys { align: right bottom; background: $background 0%; }
     FoldKeys > Static { width: auto; height: auto; border: round $primary; background: $surface; padding: 0 1; }
     """
     # Before anything else sees the key: it may come with z in one piece.
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("a,z", "choose('toggle')", "this region", priority=True),
+        Binding("a,z", "choose('toggle')", "close or open this region", priority=True),
         Binding("c", "choose('close')", "close it", priority=True),
         Binding("o", "choose('open')", "open it", priority=True),
         Binding("M", "choose('all')", "close all", priority=True),
@@ -146,9 +151,8 @@ class FoldKeys(ModalScreen[str | None]):
         from rich.text import Text
 
         text = Text()
-        for key, each in self._bindings:
-            if key != "z":
-                text.append(key, style="bold").append(f" {each.description}\n")
+        for keys, binding in keys_of(self):
+            text.append(keys[:1], style="bold").append(f" {binding.description}\n")
         text.rstrip()
         frame = Static(text)
         frame.border_title = "fold"

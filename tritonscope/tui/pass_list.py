@@ -184,7 +184,7 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """Row `y` of the screen."""
-        width = self.size.width
+        width = int(self.scrollable_content_region.width)  # less the scroll bar
         row = int(self.scroll_offset.y) + y
         base = self.rich_style
         if row >= len(self.records):
@@ -192,7 +192,7 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip([Segment(text, base)]).adjust_cell_length(width, base)
         record = self.records[row]
         if row == self.cursor:
-            base += Style(reverse=True) if self.has_focus else Style(bgcolor=self.styles_by_name.get("cursor"))
+            base += Style(bgcolor=self.styles_by_name.get("cursor" if self.has_focus else "faint") or None)
         return Strip(self._segments(record, base, width)).adjust_cell_length(width, base)
 
     def _segments(self, record: PassRecord, base: Style, width: int) -> list[Segment]:

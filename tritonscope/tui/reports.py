@@ -18,13 +18,14 @@ from tritonscope.run_text import print_result, print_table
 __all__ = ["explanation_text", "failure_text", "results_text"]
 
 _MOST_DIAGNOSTICS = 200
+_MOST_RUNS = 100  # the newest
 _DEFINITION = re.compile(r"\s*[#!][\w.$-]+ = ")
 
 
 def results_text(results: Sequence[Mapping[str, Any]], width: int) -> Text:
     """Runs as `tritonscope run` prints them: the newest in words, all of them as a table and a plot."""
     console = Console(width=width, file=StringIO(), force_terminal=True, color_system="truecolor", markup=False)
-    runs = [run for each in results if (run := _result(each)) is not None]
+    runs = [run for each in results[-_MOST_RUNS:] if (run := _result(each)) is not None]
     with console.capture() as captured:
         if runs:
             print_result(runs[-1], console)
@@ -39,9 +40,12 @@ def _result(value: Mapping[str, Any]) -> RunResult | None:
     known = {name: each for name, each in value.items() if name in names}
     try:
         known["checks"] = tuple(Check(**check) for check in known.get("checks", ()))
-        return RunResult(**known)
-    except TypeError:
+        run = RunResult(**known)
+        print_table([run, run], Console(file=StringIO()))  # its parts are what they should be
+        print_result(run, Console(file=StringIO()))
+    except (TypeError, ValueError, KeyError, IndexError, AttributeError):
         return None
+    return run
 
 
 def explanation_text(found: Sequence[tuple[str, Sequence[Explanation]]]) -> Text:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar, cast
 
+from textual.actions import SkipAction
 from textual.binding import Binding, BindingType
 from textual.screen import Screen
 
@@ -34,7 +35,7 @@ class ViewScreen(Screen[None]):
         # Before the view sees the key: what is typed next belongs to it, however fast it comes.
         Binding("z", "fold", "fold: za this region, zc close, zo open, zM all, zR none", show=False, priority=True),
         Binding("v,V", "select", "select lines", show=False),
-        Binding("y,ctrl+c", "copy", "copy the line, or what is selected", show=False),
+        Binding("y", "copy", "copy the line, or what is selected", show=False),
         Binding("t", "toggles", "toggles: wrap, raw diff, side by side ..", show=False),
         Binding("tab", "pane(1)", "next pane", show=False, priority=True),
         Binding("shift+tab", "pane(-1)", "previous pane", show=False, priority=True),
@@ -123,6 +124,12 @@ class ViewScreen(Screen[None]):
             self.host.copy(selected, "the selection" if count == 1 else f"{count} lines")
         else:
             self.host.copy(view.rows.text(view.cursor).strip(), "the line")
+
+    def action_copy_text(self) -> None:
+        """What textual's ctrl+c does: copy what the mouse selected, and nothing else."""
+        if not self.get_selected_text():
+            raise SkipAction
+        self.action_copy()
 
     def unselect(self) -> bool:
         """Select nothing any more; False where nothing was selected."""
