@@ -443,7 +443,9 @@ def test_themes_and_state(matmul, dumps):
         assert browse(pilot.app).view.palette == "light"
         await pilot.press("T")
         assert browse(pilot.app).view.palette == "ansi"
-        await pilot.press("T", "T")
+        await pilot.press("p")  # the view draws its cursor without the focus as well
+        await settled(pilot)
+        await pilot.press("p", "T", "T")
 
     driven(matmul, WIDE, first)
     capture, step = matmul.remembered.capture, matmul.remembered.step

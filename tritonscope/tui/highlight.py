@@ -65,7 +65,7 @@ PALETTES: dict[str, dict[str, str]] = {
         "type": "cyan",
         "keyword": "magenta",
         "variable": "yellow",
-        "function": "blue",
+        "function": "bright_cyan",
         "operation": "bright_blue",
         "label": "yellow",
         "alias": "green",

@@ -2,7 +2,7 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from rich.cells import cell_len
@@ -25,7 +25,7 @@ from tritonscope.tui.names import names_of
 from tritonscope.tui.placing import Placing
 from tritonscope.tui.rows import Cell, Row, Rows
 
-__all__ = ["GROUNDS", "IrView"]
+__all__ = ["GROUNDS", "IrView", "cursor_style"]
 
 _CACHED = 1000
 _STICKY = 3
@@ -343,7 +343,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     def _draw(self, row: Row, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
         base = self.rich_style
         if mode == "cursor":
-            base += Style(bgcolor=self._colour("cursor")) if self.has_focus else Style(bgcolor=self._colour("faint"))
+            base += cursor_style(GROUNDS[self.palette], self.has_focus)
         elif mode == "selected":
             base += self._selection_style
         elif mode == "sticky":
@@ -421,8 +421,8 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     def _selection_style(self) -> Style:
         return Style(reverse=True) if self.palette == "ansi" else Style(bgcolor=self._colour("selected"))
 
-    def _colour(self, name: str) -> str:
-        return GROUNDS[self.palette].get(name, "")
+    def _colour(self, name: str) -> str | None:
+        return GROUNDS[self.palette].get(name)
 
 
 #: Colours behind and around the text, for dark and light grounds.
@@ -449,8 +449,14 @@ GROUNDS: dict[str, dict[str, str]] = {
         "removed": "#fbdcdc",
         "old": "#fbdcdc",
     },
-    "ansi": {"cursor": "blue", "faint": "", "sticky": "", "muted": "bright_black"},
+    "ansi": {"cursor": "blue", "muted": "bright_black"},
 }
+
+
+def cursor_style(grounds: Mapping[str, str], focus: bool) -> Style:
+    """How the row under a cursor looks; an underline where there is no colour for it."""
+    colour = grounds.get("cursor" if focus else "faint")
+    return Style(bgcolor=colour) if colour else Style(underline=True)
 
 
 def _sample(count: int) -> range:

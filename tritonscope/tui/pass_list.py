@@ -16,7 +16,7 @@ from textual.strip import Strip
 
 from tritonscope.model import Capture, PassRecord
 from tritonscope.printable import escape
-from tritonscope.tui.ir_view import GROUNDS
+from tritonscope.tui.ir_view import GROUNDS, cursor_style
 
 if TYPE_CHECKING:
     from tritonscope.ir.diff import Stat
@@ -192,7 +192,7 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
             return Strip([Segment(text, base)]).adjust_cell_length(width, base)
         record = self.records[row]
         if row == self.cursor:
-            base += Style(bgcolor=self.styles_by_name.get("cursor" if self.has_focus else "faint") or None)
+            base += cursor_style(self.styles_by_name, self.has_focus)
         return Strip(self._segments(record, base, width)).adjust_cell_length(width, base)
 
     def _segments(self, record: PassRecord, base: Style, width: int) -> list[Segment]:
