@@ -53,12 +53,12 @@ class BrowseScreen(SearchScreen):
     BrowseScreen .pane:focus { border: round $accent; }
     BrowseScreen.narrow PassList { display: none; }
     BrowseScreen.narrow.list PassList { display: block; width: 1fr; }
-    BrowseScreen.narrow.list Vertical { display: none; }
+    BrowseScreen.narrow.list Vertical, BrowseScreen.narrow.list IrView { display: none; }
     BrowseScreen CaptureTree { display: none; }
     BrowseScreen.widest CaptureTree { display: block; }
     BrowseScreen.tree CaptureTree { display: block; }
     BrowseScreen.narrow.tree CaptureTree { width: 1fr; }
-    BrowseScreen.narrow.tree Vertical { display: none; }
+    BrowseScreen.narrow.tree Vertical, BrowseScreen.narrow.tree IrView { display: none; }
     BrowseScreen.narrow.tree PassList { display: none; }
     BrowseScreen.zoom PassList { display: none; }
     BrowseScreen.zoom CaptureTree { display: none; }
