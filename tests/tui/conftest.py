@@ -3,9 +3,11 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from textual.worker import WorkerCancelled
 
 from tritonscope import bundled_kernels
 from tritonscope.store import reader
@@ -55,6 +57,8 @@ def reference(kernel, target):
 
 async def settled(pilot):
     """Everything that was asked for is on screen: no worker is at work, no message waits."""
+    with suppress(WorkerCancelled):  # another capture was opened, and its own follow
+        await pilot.app.workers.wait_for_complete()
     await pilot.app.workers.wait_for_complete()
     await pilot.pause()
     await pilot.pause()
