@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.compile.conftest import run_oracle
+from tritonscope import keydiff
 from tritonscope.ir.locations import strip_locations
 from tritonscope.model import Capture
 from tritonscope.store import reader
@@ -44,6 +45,7 @@ def test_a_cache_entry_is_the_capture_less_its_passes(capture, plain, tmp_path, 
     assert theirs.components["options"] == mine["options"]
     assert theirs.components["environment"] == mine["environment"]
     assert theirs.components["backend"]["name"] == mine["backend"]["name"]
+    assert keydiff.compare(theirs.components, mine) == [], "of what is known, nothing differs"
     # Triton takes the kernel's tensor descriptors apart before TTIR: how it was called is not to be seen there.
     assert "signature" in theirs.components["unknown"]
 

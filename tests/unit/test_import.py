@@ -224,6 +224,18 @@ def test_metadata_that_is_none(refused: Any, tmp_path: Path) -> None:
         assert "is not the JSON that it should be" in refused(folder)
 
 
+def test_the_cache_of_torch_compile(imported: Any, tmp_path: Path) -> None:
+    """Triton's cache lies in it, by device, amid Inductor's own files."""
+    entry(tmp_path / "triton" / "0" / "ABC", name="triton_poi_fused_add_0")
+    entry(tmp_path / "triton" / "1" / "ABC", name="triton_red_fused_sum_1", metadata={**METADATA, "hash": "cd" * 32})
+    (tmp_path / "fxgraph" / "ab").mkdir(parents=True)
+    (tmp_path / "fxgraph" / "ab" / "pickled").write_bytes(b"\x80\x04cos\nabort\n(tR.")
+    (tmp_path / "qx").mkdir()
+    (tmp_path / "qx" / "cqxz.py").write_text("raise SystemExit(1)")
+    (tmp_path / "qx" / "cqxz.best_config").write_text("{}")
+    assert sorted(c.kernel for c in imported(tmp_path)) == ["triton_poi_fused_add_0", "triton_red_fused_sum_1"]
+
+
 def test_a_folder_of_torch_compile_without_kernels_says_which_has_them(refused: Any, tmp_path: Path) -> None:
     (tmp_path / "run" / "torchinductor").mkdir(parents=True)
     (tmp_path / "run" / "torchinductor" / "output_code.py").write_text("exit(1)")

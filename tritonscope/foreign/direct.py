@@ -8,10 +8,11 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from tritonscope import __version__
-from tritonscope.errors import CaptureNotFound, UsageError
+from tritonscope.errors import CaptureNotFound, Missing, UsageError, no_room
 from tritonscope.foreign import importing
 from tritonscope.model import Capture
 from tritonscope.store import reader
@@ -58,6 +59,10 @@ def _import(path: Path, python: str, folder: Path) -> None:
         if not folder.exists():
             partial.rename(folder)
     except OSError as error:
+        if no_room(error):
+            raise Missing(
+                f"there is no room to import {path} in {folder.parent}; make some, or set XDG_CACHE_HOME"
+            ) from None
         raise UsageError(
             f"{path} could not be imported into {folder.parent} ({error.strerror}); "
             f"set XDG_CACHE_HOME, or use `tritonscope import {path}`"
@@ -92,6 +97,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _forget(home: Path, used: Path) -> None:
     """Remove the oldest, and what is left of imports that were cut off."""
-    others = sorted((each for each in home.iterdir() if each != used), key=lambda each: each.lstat().st_mtime)
-    for old in others[: max(len(others) - _KEPT + 1, 0)]:
-        shutil.rmtree(old, ignore_errors=True)
+    with suppress(FileNotFoundError):  # another command removes the same
+        others = sorted((each for each in home.iterdir() if each != used), key=lambda each: each.lstat().st_mtime)
+        for old in others[: max(len(others) - _KEPT + 1, 0)]:
+            shutil.rmtree(old, ignore_errors=True)

@@ -1,7 +1,6 @@
 """What a path is, told by what is in it, and captures of the compilations that it holds."""
 
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -10,12 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from tritonscope.errors import UsageError, no_room
+from tritonscope.errors import Missing, UsageError, no_room
 from tritonscope.foreign import archives, captures, pass_dumps, triton_folders, tritonparse
 from tritonscope.foreign.found import Found
 from tritonscope.foreign.reading import open_regular, unzipped
 from tritonscope.ir.mlir_dump import is_header
 from tritonscope.model import Capture
+from tritonscope.store import layout
 
 __all__ = ["STDIN", "captures_of", "compilations", "is_foreign"]
 
@@ -55,7 +55,7 @@ def captures_of(
 @contextmanager
 def _archive(name: str) -> Iterator[Path | None]:
     """The archive that `name` is, uncompressed; None where it is something else."""
-    path = Path(name).expanduser()
+    path = layout.expand(name)
     if name == STDIN or not path.is_file():
         yield None
         return
@@ -86,7 +86,7 @@ def compilations(name: str) -> Iterator[Found | UsageError]:
         with _spooled(sys.stdin.buffer, "standard input") as path:
             yield from _in_file(path, "standard input")
         return
-    path = Path(name).expanduser()
+    path = layout.expand(name)
     try:
         mode = path.stat().st_mode
     except OSError as error:
@@ -187,7 +187,6 @@ def _spooled(stream: BinaryIO, what: str) -> Iterator[Path]:
                     file.write(piece)
         except OSError as error:
             if no_room(error):
-                room = shutil.disk_usage(folder).free >> 20
-                raise UsageError(f"{what} does not fit into {folder} ({room} MiB free); set TMPDIR") from None
+                raise Missing(f"there is no room for {what} in {folder}; make some, or set TMPDIR") from None
             raise
         yield path

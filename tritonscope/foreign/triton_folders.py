@@ -18,7 +18,7 @@ from tritonscope.foreign.found import STAGES, UNKNOWN_TARGET, Artefact, Found
 from tritonscope.foreign.reading import load_object, read_regular
 from tritonscope.store import layout
 
-__all__ = ["artefacts_of", "compilations", "holds_compilations"]
+__all__ = ["artefacts_of", "compilations", "described", "holds_compilations"]
 
 CACHE = "Triton's cache"
 DUMP = "TRITON_DUMP_DIR"
