@@ -24,7 +24,8 @@ class Reproducer:
     """What a file says of itself.
 
     `call` is {path, args, kwargs} of the native function that adds the pass; `target` {backend, arch, warp_size};
-    `message` what the compiler said when the file was made, None if it crashed.
+    `outcome` is what the pass came to when the file was made: "passed", "failed" or "crashed"; `message` is what the
+    compiler said if it failed.
     """
 
     path: Path
@@ -34,6 +35,7 @@ class Reproducer:
     call: Mapping[str, Any]
     target: Mapping[str, Any]
     versions: Mapping[str, str]
+    outcome: str
     message: str | None
 
 
@@ -67,6 +69,8 @@ def read(path: Path, named: Path | None = None) -> Reproducer:
             call=_call(fields["call"]),
             target=_target(fields["target"]),
             versions={_of(str, k): _of(str, v) for k, v in _of(dict, fields["versions"]).items()},
+            # Until "passed" was possible a file said no more than what the compiler had, if it did not crash.
+            outcome=_of(str, fields.get("outcome") or ("crashed" if fields["message"] is None else "failed")),
             message=None if fields["message"] is None else _of(str, fields["message"]),
         )
     except (ValueError, TypeError, KeyError) as error:

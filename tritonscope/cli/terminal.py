@@ -31,6 +31,7 @@ __all__ = [
     "load_console",
     "open_capture",
     "open_named",
+    "print_diagnostics",
     "print_json",
     "print_json_line",
     "print_text",
@@ -168,6 +169,16 @@ def say(message: str) -> None:
     try:
         print(f"tritonscope: {escape(message)}", file=sys.stderr)
     except OSError:  # a full disk, a closed pipe: there is nobody to tell
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def print_diagnostics(text: str) -> None:
+    """What a compiler printed, on standard error as it came; on a terminal without control characters."""
+    try:
+        sys.stderr.write(escape(text) if sys.stderr.isatty() else text)
+        if text and not text.endswith("\n"):
+            sys.stderr.write("\n")
+    except OSError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 

@@ -382,6 +382,7 @@ class Recorder:
                 "call": call,
                 "target": self._target,
                 "versions": dict(self._versions),
+                "outcome": "crashed" if message is None else "failed",
                 "message": message,
             }
         )

@@ -35,6 +35,8 @@ def run(message: Mapping[str, Any], events: Events) -> None:
         ) from error
     module.context = context
     manager = ir.pass_manager(context)
+    if message.get("listen"):
+        manager.enable_debug()  # what MLIR's own variables ask it to print
     add = _function(libtriton, message["call"]["path"], triton.__version__)
     add(manager, *message["call"]["args"], **message["call"]["kwargs"])
     start = time.perf_counter()
