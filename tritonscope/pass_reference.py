@@ -49,8 +49,15 @@ def plain(name: str) -> str:
 
 
 def near(name: str, names: Iterable[str]) -> list[str]:
-    """Those of `names` that whoever wrote `name` may have meant."""
-    there = {plain(each): each for each in names}
+    """Those of `names` that whoever wrote `name` may have meant: it is part of them, or like the end of one."""
     wanted = plain(name)
-    found = [each for each in there if wanted and wanted in each] or difflib.get_close_matches(wanted, there)
-    return [there[each] for each in found[:_MOST_NAMED]]
+    known = list(dict.fromkeys(names))
+    found = [each for each in known if wanted and wanted in plain(each)]
+    if not found:
+        ends: dict[str, str] = {}
+        for each in known:
+            words = each.split("-")
+            for first in range(len(words)):
+                ends.setdefault(plain("-".join(words[first:])), each)
+        found = list(dict.fromkeys(ends[end] for end in difflib.get_close_matches(wanted, ends)))
+    return found[:_MOST_NAMED]

@@ -46,6 +46,7 @@ def test_a_compile_ends_after_the_first_run_of_a_name() -> None:
     ("skip", "stop_after", "said"),
     [
         (["coalesce"], None, "did you mean tritongpu-coalesce"),
+        (["colaesce"], None, "did you mean tritongpu-coalesce"),
         (["canonicalise"], None, "did you mean canonicalize"),
         (["zzz"], None, "tritonscope passes"),
         (["canonicalize#3"], None, "ran 2 times"),
