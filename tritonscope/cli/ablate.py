@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     """Leave passes out; returns the exit code."""
     status = StatusLine(not args.json)
     status.show(f"compiling {args.kernel}")
-    whole = ready(args, args.static)
+    whole = ready(args, args.static, args.reps)
     rows: list[Ablated] = []
     code = ExitCode.DONE
     try:
@@ -153,8 +153,10 @@ def _together(baseline: Capture, texts: list[str]) -> Variant:
 # -- the whole compile
 
 
-def ready(args: argparse.Namespace, static: bool) -> Ready:
+def ready(args: argparse.Namespace, static: bool, repetitions: int | None) -> Ready:
     """Compile the kernel as it is; `static` where nothing is to be run, nor is it where the target is not this GPU.
+
+    `repetitions` are launches to time, as many as are worth it where None.
 
     Raises CompileFailed and ChildDied where the compile comes to nothing, else as `runs.plan`.
     """
@@ -174,7 +176,7 @@ def ready(args: argparse.Namespace, static: bool) -> Ready:
         return Ready(capture, None, how, "static")
     if args.signature is not None:
         raise UsageError("--signature is not for what is run, which has the signature of its --size; leave it out")
-    how = one_kernel.asked(args, target, args.reps)
+    how = one_kernel.asked(args, target, repetitions)
     with tempfile.TemporaryDirectory(prefix="tritonscope-ablate-") as scratch:
         units = runs.plan(kernel, replace(how, seeds=()), layout.dumps_folder(args.dumps), Path(scratch))
     if len(units) != 1:

@@ -81,7 +81,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what.add_argument("--check", metavar="CMD", help="a command that fails where it is the case")
     what.add_argument("--wrong", action="store_true", help="that the result is wrong")
     parser.add_argument("--all", action="store_true", help="leave out passes that changed nothing, too")
-    parser.add_argument("--reps", type=one_kernel.count, default=1, help=argparse.SUPPRESS)
     one_kernel.add_options(parser)
     terminal.add_json_option(parser)
 
@@ -238,7 +237,7 @@ def _values(capture: Capture, condition: Condition) -> dict[str, float]:
 def _wrong(args: argparse.Namespace) -> int:
     if gpu.present() is None:
         raise Missing("there is no GPU here to run it; --fail-if looks into the IR and the machine code without one")
-    whole = ablate.ready(args, static=False)
+    whole = ablate.ready(args, static=False, repetitions=1)
     if whole.unit is None:
         raise UsageError("--wrong runs the kernel; leave --target out, or name this GPU")
     status = StatusLine(not args.json)
