@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonscope import __version__, errors, recipe
-from tritonscope.calls import CallArgument, Tensor
+from tritonscope.calls import CallArgument, Descriptor, Items, Tensor
 from tritonscope.engine.client import CLEARED, Cancel, Child, Ended
 from tritonscope.engine.record import COMPILER_OUTPUT, Recorder
 from tritonscope.engine.verify import compare
@@ -191,9 +191,17 @@ def specialize(
 
 
 def argument_as_json(argument: CallArgument) -> dict[str, Any]:
-    if isinstance(argument.value, Tensor):
-        return {"name": argument.name, "tensor": asdict(argument.value)}
-    return {"name": argument.name, "value": argument.value}
+    return {"name": argument.name, **_value_as_json(argument.value)}
+
+
+def _value_as_json(value: Tensor | Descriptor | Items | str) -> dict[str, Any]:
+    if isinstance(value, Tensor):
+        return {"tensor": asdict(value)}
+    if isinstance(value, Descriptor):
+        return {"descriptor": {**asdict(value.base), "block": value.block, "layout": value.layout}}
+    if isinstance(value, Items):
+        return {"items": [_value_as_json(item) for item in value.items]}
+    return {"value": value}
 
 
 def error_from(event: Mapping[str, Any]) -> errors.TritonscopeError:

@@ -6,13 +6,15 @@ constexpr only the kernel knows. Standard library only.
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from tritonscope.errors import UsageError
 from tritonscope.signature import parse_value
 from tritonscope.variants import split
 
-__all__ = ["CallArgument", "Tensor", "parse_call"]
+__all__ = ["CallArgument", "Descriptor", "Items", "Tensor", "argument_text", "parse_call", "recorded_argument"]
 
 _TENSOR = re.compile(r"(?P<dtype>[a-z]\w*)\[(?P<shape>[\d,\s]*)(?:;(?P<strides>[\d,\s]*))?\](?:@(?P<alignment>\d+))?")
 
@@ -28,11 +30,50 @@ class Tensor:
 
 
 @dataclass(frozen=True)
+class Descriptor:
+    """A tensor descriptor over `base`, in blocks of the shape `block`; `layout` is Gluon's, as text."""
+
+    base: Tensor
+    block: tuple[int, ...]
+    layout: str | None = None
+
+
+@dataclass(frozen=True)
+class Items:
+    """A tuple of values."""
+
+    items: tuple["Tensor | Descriptor | Items | str", ...]
+
+
+@dataclass(frozen=True)
 class CallArgument:
-    """One argument: `name` is None for one by position; `value` a Tensor, or the text of a constant or descriptor."""
+    """One argument: `name` is None for one by position; `value` a Tensor, or the text of a constant or descriptor.
+
+    Of a call that was recorded, `value` may also be a Descriptor, or Items.
+    """
 
     name: str | None
-    value: Tensor | str
+    value: Tensor | Descriptor | Items | str
+
+
+def recorded_argument(argument: Mapping[str, Any]) -> CallArgument:
+    """An argument of a `model.Launch`."""
+    return CallArgument(argument["name"], _recorded(argument))
+
+
+def _recorded(value: Mapping[str, Any]) -> Tensor | Descriptor | Items | str:
+    if "tensor" in value:
+        return _recorded_tensor(value["tensor"])
+    if "descriptor" in value:
+        descriptor = value["descriptor"]
+        return Descriptor(_recorded_tensor(descriptor), tuple(descriptor["block"]), descriptor["layout"])
+    if "items" in value:
+        return Items(tuple(_recorded(item) for item in value["items"]))
+    return str(value["value"])
+
+
+def _recorded_tensor(value: Mapping[str, Any]) -> Tensor:
+    return Tensor(value["dtype"], tuple(value["shape"]), tuple(value["strides"]), value["aligned"])
 
 
 def parse_call(text: str) -> tuple[CallArgument, ...]:
@@ -45,6 +86,22 @@ def parse_call(text: str) -> tuple[CallArgument, ...]:
         named = bool(equals) and name.strip().isidentifier()
         found.append(CallArgument(name.strip() if named else None, _value((value if named else part).strip(), text)))
     return tuple(found)
+
+
+def argument_text(argument: CallArgument) -> str:
+    """The argument as `parse_call` reads it; a descriptor or a tuple in words, which it does not."""
+    return f"{argument.name}={_text(argument.value)}" if argument.name else _text(argument.value)
+
+
+def _text(value: Tensor | Descriptor | Items | str) -> str:
+    if isinstance(value, Items):
+        return f"({', '.join(map(_text, value.items))})"
+    if isinstance(value, Descriptor):
+        return f"descriptor of {_text(value.base)} in blocks of {'x'.join(map(str, value.block))}"
+    if isinstance(value, str):
+        return value
+    strides = "" if value.strides == _contiguous(value.shape) else f";{','.join(map(str, value.strides))}"
+    return f"{value.dtype}[{','.join(map(str, value.shape))}{strides}]{'' if value.aligned else '@1'}"
 
 
 def _value(text: str, call: str) -> Tensor | str:

@@ -17,6 +17,7 @@ __all__ = [
     "Edit",
     "Failure",
     "KernelRef",
+    "Launch",
     "PassRecord",
     "Profile",
     "Request",
@@ -24,6 +25,7 @@ __all__ = [
     "Sampled",
     "Stage",
     "Target",
+    "Tuning",
     "to_json",
 ]
 
@@ -196,6 +198,32 @@ class Failure:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """A call of the kernel that a traced program made, and how often.
+
+    `arguments` are those that are no constants of the kernel, in order: {name} and one of "tensor" {dtype, shape,
+    strides, aligned}, "descriptor" {.. of the tensor, block, layout}, "items" (of a tuple, the same without names), or
+    "value", a text. Calls of the same grid and numbers are one; its tensors are those of the first.
+    """
+
+    grid: tuple[int, ...]
+    arguments: tuple[Mapping[str, Any], ...]
+    count: int
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """A configuration that an autotuner of a traced program tried on this kernel.
+
+    `ms` is its median time, None where it did not run; `best` whether it won, None where nothing was timed.
+    """
+
+    config: Mapping[str, Any]
+    ms: float | None
+    best: bool | None
+
+
+@dataclass(frozen=True)
 class Capture:
     """One compilation on disk, read from capture.json or folded from the journal.
 
@@ -204,7 +232,7 @@ class Capture:
     of the whole compilation. `request` is the request as JSON; `components` the parts of the cache key; `metadata`
     Triton's final metadata as it is; `resources` registers, spills, shared, stack and so on, each None where not
     known; `versions` of python, triton, tritonscope and tools; `notes` what a reader should know (a fallback taken, a
-    tool missing).
+    tool missing); `launches` and `tuning` what a traced program did with the kernel.
     """
 
     capture: str
@@ -226,6 +254,8 @@ class Capture:
     failure: Failure | None
     notes: tuple[str, ...] = ()
     verified: Mapping[str, bool] | None = None
+    launches: tuple[Launch, ...] = ()
+    tuning: tuple[Tuning, ...] = ()
 
 
 @dataclass(frozen=True)

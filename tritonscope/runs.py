@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tritonscope import api, bundled_kernels, ceilings, device_state, errors, recipe
-from tritonscope.calls import CallArgument, Tensor
+from tritonscope.calls import CallArgument, Tensor, recorded_argument
 from tritonscope.engine.client import Cancel, Child
 from tritonscope.model import Capture, Check, KernelRef, Request, RunResult, Target, to_json
 from tritonscope.store import layout, reader
@@ -89,8 +89,9 @@ class Case:
 class Unit:
     """One line of results: the size that is timed, the sizes that are checked, and how the kernel is called.
 
-    `call` and `grid` stand in for a spec; `notes` are what a reader of the result should know. One that is not `timed`
-    is only checked.
+    `call` and `grid` stand in for a spec; `interpretable` is whether the kernel's file may be run to interpret it,
+    where nothing else says what is right; `notes` are what a reader of the result should know.
+    One that is not `timed` is only checked.
     """
 
     kernel: KernelRef
@@ -100,6 +101,7 @@ class Unit:
     has_reference: bool = True
     call: tuple[CallArgument, ...] | None = None
     grid: tuple[int, ...] = (1,)
+    interpretable: bool = True
     notes: tuple[str, ...] = ()
     timed: bool = True
 
@@ -148,6 +150,8 @@ def requests(kernel: KernelRef, asked: Asked) -> Iterator[tuple[Mapping[str, Any
 def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
     """Run `capture` itself, at each size of `asked`; its own binary is what further sizes are checked with, too.
 
+    One that was traced is called as it was then, unless there are sizes: its file is a program that need not be run.
+
     Raises UsageError where it has no binary, or neither spec nor call.
     """
     if "cubin" not in (stages := {stage.stage for stage in capture.stages}) and "hsaco" not in stages:
@@ -156,6 +160,8 @@ def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
     alone = Case({}, capture)
     if asked.call is not None:
         return [Unit(kernel, alone, (alone,), call=asked.call, grid=asked.grid, has_reference=False)]
+    if capture.launches and not any(asked.sizes):
+        return [_recorded_unit(kernel, alone, capture)]
     units = []
     try:
         for each in _planned(kernel, replace(asked, config=None)):
@@ -171,6 +177,18 @@ def plan_capture(capture: Capture, asked: Asked) -> list[Unit]:
 
 def _why_none(capture: Capture) -> str:
     return recipe.words(capture.request) or f"it {capture.status}"
+
+
+def _recorded_unit(kernel: KernelRef, alone: Case, capture: Capture) -> Unit:
+    """The call that the traced program made most often, with random data."""
+    launch = max(capture.launches, key=lambda each: each.count)
+    call = tuple(recorded_argument(argument) for argument in launch.arguments)
+    grid = ",".join(map(str, launch.grid))
+    others = f", the most frequent of {len(capture.launches)}" if len(capture.launches) > 1 else ""
+    note = f"called as the traced program did{others}: grid {grid}, random data of the recorded shapes"
+    return Unit(
+        kernel, alone, (alone,), call=call, grid=launch.grid, has_reference=False, interpretable=False, notes=(note,)
+    )
 
 
 def _guessed_call(capture: Capture) -> tuple[CallArgument, ...]:
@@ -363,7 +381,8 @@ class _Session:
         return [job for job in jobs if not job.get("ended") and self.tallies[job["unit"]].fault is None]
 
     def _jobs(self, number: int, unit: Unit) -> Iterator[dict[str, Any]]:
-        common = {"unit": number, **called_with(unit), "interpretable": not unit.has_reference}
+        interpretable = unit.interpretable and not unit.has_reference
+        common = {"unit": number, **called_with(unit), "interpretable": interpretable}
         for case in unit.checked if self.asked.seeds else ():
             against = {"against": binary_files(self.asked.against, self.folder)} if self.asked.against else {}
             binary = binary_files(case.capture, self.folder)

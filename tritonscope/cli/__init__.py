@@ -15,6 +15,7 @@ __all__ = ["COMMANDS", "main"]
 #: Each command, the module that runs it, and what it does in a line.
 COMMANDS = {
     "compile": ("tritonscope.cli.compile", "compile a kernel and keep every level of its IR and every pass"),
+    "trace": ("tritonscope.cli.trace", "run a program, and capture the kernels that it compiles"),
     "ls": ("tritonscope.cli.listing", "list the captures there are"),
     "show": ("tritonscope.cli.show", "sum one capture up: stages, passes, resources, failure"),
     "passes": ("tritonscope.cli.passes", "list the passes that ran: times, changes, operation counts"),

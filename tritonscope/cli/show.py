@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tritonscope import recipe
+from tritonscope.calls import argument_text, recorded_argument
 from tritonscope.cli import listing, terminal
 from tritonscope.errors import ExitCode
-from tritonscope.model import Capture, Failure, PassRecord, to_json
+from tritonscope.model import Capture, Failure, PassRecord, Tuning, to_json
 from tritonscope.store import layout
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["add_arguments", "print_failure", "render", "run"]
+__all__ = ["add_arguments", "print_failure", "render", "run", "tuning_text"]
 
 _EPILOG = """examples:
   tritonscope show matmul
@@ -23,9 +24,12 @@ _EPILOG = """examples:
 JSON: {capture, path, kernel, target, key, status, created, triton_version, seconds, command, request, versions,
 components, metadata, resources: {registers, spills, shared, stack, ..}, stages: [{stage, seconds, lines, bytes, file}],
 failure: null | {stage, pass, inner, step, message, file, line, column, source_line, diagnostics, reproducer}, notes,
-verified}; files of stages and the reproducer are relative to the capture."""
+verified, launches: [{grid, count, arguments: [{name, tensor: {dtype, shape, strides, aligned} | descriptor: {..,
+block, layout} | items: [..] | value}]}], tuning: [{config, ms, best}]}, the last two of traced programs; files of
+stages and the reproducer are relative to the capture."""
 
 _SLOWEST = 5
+_MOST_LAUNCHES = 5
 _RESOURCES = ("registers", "spills", "shared", "stack")
 
 
@@ -60,6 +64,7 @@ def render(capture: Capture, console: "Console") -> None:
         console.print()
         _stages(capture, console)
     _resources(capture, console)
+    _traced(capture, console)
     if capture.failure:
         console.print()
         print_failure(capture, capture.failure, console)
@@ -114,6 +119,32 @@ def _resources(capture: Capture, console: "Console") -> None:
     if rest:
         words = ", ".join(f"{name.replace('_', ' ')} {value:,}" for name, value in rest.items())
         console.print(Text(terminal.escape(words), style="dim"))
+
+
+def _traced(capture: Capture, console: "Console") -> None:
+    """What a traced program did with the kernel: the calls that it made most, and what its autotuner found."""
+    from rich.text import Text
+
+    lines = []
+    for launch in sorted(capture.launches, key=lambda each: each.count, reverse=True)[:_MOST_LAUNCHES]:
+        times = f"{launch.count:,} time{'' if launch.count == 1 else 's'}"
+        arguments = ", ".join(argument_text(recorded_argument(each)) for each in launch.arguments)
+        lines.append(f"launched {times} on {'x'.join(map(str, launch.grid))}: {arguments}")
+    if len(capture.launches) > _MOST_LAUNCHES:
+        lines.append(f"and in {len(capture.launches) - _MOST_LAUNCHES} other ways, which --json lists")
+    for tuned in capture.tuning:
+        lines.append(f"autotuned, {tuning_text(tuned)}")
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(Text(terminal.escape(line)))
+
+
+def tuning_text(tuned: Tuning) -> str:
+    """A configuration that an autotuner tried, and how it did."""
+    config = ", ".join(f"{name}={value}" for name, value in tuned.config.items() if value is not None)
+    time = "not timed" if tuned.ms is None else f"{tuned.ms:.4g} ms"
+    return f"{config}: {time}{', the best' if tuned.best else ''}"
 
 
 def _passes(capture: Capture, console: "Console") -> None:

@@ -61,7 +61,11 @@ class Session:
         """Read the kernel's file, and the AST and source of it and of every function that it calls."""
         self.functions = frontend.functions(self.loaded.fn, self.built.src.constants.values())
         document = json.dumps(frontend.ast_json(self.functions), ensure_ascii=False, separators=(",", ":"))
-        self.sources = {"py": Path(self.request.kernel.path).read_bytes(), "ast.json": document.encode()}
+        try:
+            source = Path(self.request.kernel.path).read_bytes()
+        except OSError:  # a traced program may have made the function from text, or removed the file
+            source = self.functions[0].source.encode()
+        self.sources = {"py": source, "ast.json": document.encode()}
 
     def write_sources(self) -> None:
         """Write what `read_sources` has read."""

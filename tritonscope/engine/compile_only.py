@@ -13,7 +13,7 @@ from typing import Any
 from triton.backends.compiler import GPUTarget
 from triton.backends.driver import DriverBase
 
-__all__ = ["Recorded", "compile_only_driver", "record"]
+__all__ = ["Recorded", "TargetDriver", "compile_only_driver", "record"]
 
 _ABSENT = object()
 _INT32_MAX = 2**31 - 1
@@ -28,7 +28,9 @@ class Recorded:
     options: dict[str, Any]
 
 
-class _Driver(DriverBase):  # type: ignore[misc]
+class TargetDriver(DriverBase):  # type: ignore[misc]
+    """Knows its target, and no device."""
+
     def __init__(self, target: GPUTarget) -> None:
         self.target = target
 
@@ -47,7 +49,7 @@ class _Driver(DriverBase):  # type: ignore[misc]
 
 
 # What a launch would need stays abstract in every release, under changing names; there is no launch here.
-_Driver.__abstractmethods__ = frozenset()
+TargetDriver.__abstractmethods__ = frozenset()
 
 
 @contextmanager
@@ -56,7 +58,7 @@ def compile_only_driver(target: GPUTarget) -> Iterator[None]:
     from triton.runtime.driver import driver
 
     before = dict(vars(driver))
-    driver.set_active(_Driver(target))
+    driver.set_active(TargetDriver(target))
     try:
         yield
     finally:

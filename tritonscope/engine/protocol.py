@@ -30,8 +30,15 @@ The events of a capture, in the order in which they come; each has "event", the 
     verified    (parent) verified            of --verify
     done        seconds                      the child has nothing more to say
     end         (parent) status, seconds
+    traced      (parent) launches, tuning: of a traced program, as fields of model.Launch and model.Tuning; after "end"
 
 Before all of these comes "hello", which says no more than that a Python runs our worker; `client` keeps it to itself.
+
+In a traced program each capture has a line of its own to the recorder, a Unix socket (`trace.line`). It begins with
+"compile" {name, path, function, backend, arch, warp_size}, is answered {capture: whether it is wanted, folder, log,
+output, private, request}, and goes on with the events above; "died" {message} where its process did. The program itself
+has another, which begins with "program" and says "launch" {key, grid, arguments, count}, "tuned" {key, config, ms,
+best}, "say" {text}, "stopped" {text} where it cannot go on, and "reported" at the end of a report.
 
 Other requests than a capture are answered with "described", "plain", "replayed" or "failure", "sass" (text) and
 "resources" of machine code that another process left, or "error".

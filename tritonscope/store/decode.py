@@ -10,12 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from tritonscope.errors import CaptureUnreadable
-from tritonscope.model import FORMAT, Capture, Failure, PassRecord, Stage
+from tritonscope.model import FORMAT, Capture, Failure, Launch, PassRecord, Stage, Tuning
 from tritonscope.store import layout
 
-__all__ = ["check_format", "decode_capture", "decode_failure", "decode_pass", "decode_stage", "parse_object", "take"]
+__all__ = [
+    "check_format",
+    "decode_capture",
+    "decode_failure",
+    "decode_launch",
+    "decode_pass",
+    "decode_stage",
+    "decode_tuning",
+    "parse_object",
+    "take",
+]
 
 _STATUSES = ("ok", "failed", "crashed", "timeout", "interrupted", "running")
+_MOST_AXES = 3
 _STEP = re.compile(r"\d{1,9}(?:\.\d{1,9})*", re.ASCII)
 
 _TEXT = (str,)
@@ -60,6 +71,9 @@ _FAILURE: Mapping[str, _Types] = {
     "source_line": _TEXT_OR_NONE,
     "reproducer": _TEXT_OR_NONE,
 }
+_LAUNCH: Mapping[str, _Types] = {"grid": _LIST, "arguments": _LIST, "count": (int,)}
+_TUNING: Mapping[str, _Types] = {"config": _OBJECT, "ms": _NUMBER_OR_NONE, "best": (bool, _NOTHING)}
+_TENSOR: Mapping[str, _Types] = {"dtype": _TEXT, "shape": _LIST, "strides": _LIST, "aligned": _YES_OR_NO}
 _CAPTURE: Mapping[str, _Types] = {
     "kernel": _TEXT,
     "target": _TEXT,
@@ -161,7 +175,56 @@ def decode_capture(value: Mapping[str, Any], capture: str, path: str, where: str
         failure=None if failure is None else decode_failure(failure, f"{where}: the failure"),
         notes=texts(value.get("notes", []), f"{where}: 'notes'"),
         verified=None if verified is None else yes_or_no_values(verified, f"{where}: 'verified'"),
+        launches=tuple(decode_launch(each, f"{where}: a launch") for each in _list(value.get("launches", []), where)),
+        tuning=tuple(
+            decode_tuning(each, f"{where}: a configuration") for each in _list(value.get("tuning", []), where)
+        ),
     )
+
+
+def decode_launch(value: Any, where: str) -> Launch:
+    """A model.Launch; raises CaptureUnreadable."""
+    taken = take(_object(value, where), _LAUNCH, where)
+    grid = _numbers(taken["grid"], where)
+    if len(grid) > _MOST_AXES:
+        raise CaptureUnreadable(f"{where} has a grid of {len(grid)} axes; the capture is damaged, so compile again")
+    arguments = tuple(_argument(each, where, named=True) for each in taken["arguments"])
+    return Launch(grid, arguments, taken["count"])
+
+
+def decode_tuning(value: Any, where: str) -> Tuning:
+    """A model.Tuning; raises CaptureUnreadable."""
+    return Tuning(**take(_object(value, where), _TUNING, where))
+
+
+def _argument(value: Any, where: str, *, named: bool = False) -> dict[str, Any]:
+    value = _object(value, where)
+    taken: dict[str, Any] = take(value, {"name": _TEXT}, where) if named else {}
+    if "tensor" in value:
+        taken["tensor"] = _tensor(value["tensor"], where)
+    elif "descriptor" in value:
+        descriptor = _object(value["descriptor"], where)
+        more = take(descriptor, {"block": _LIST, "layout": _TEXT_OR_NONE}, where)
+        taken["descriptor"] = {**_tensor(descriptor, where), **more, "block": list(_numbers(more["block"], where))}
+    elif "items" in value:
+        taken["items"] = [_argument(each, where) for each in take(value, {"items": _LIST}, where)["items"]]
+    else:
+        taken |= take(value, {"value": _TEXT}, where)
+    return taken
+
+
+def _tensor(value: Any, where: str) -> dict[str, Any]:
+    taken = take(_object(value, where), _TENSOR, where)
+    shape, strides = (list(_numbers(taken[name], where)) for name in ("shape", "strides"))
+    if len(shape) != len(strides):
+        raise CaptureUnreadable(f"{where}: a tensor has {len(shape)} axes and {len(strides)} strides; compile again")
+    return {**taken, "shape": shape, "strides": strides}
+
+
+def _numbers(value: list[Any], where: str) -> tuple[int, ...]:
+    if all(type(entry) is int for entry in value):
+        return tuple(value)
+    raise CaptureUnreadable(f"{where} has something else than numbers; the capture is damaged, so compile again")
 
 
 def texts(value: Any, where: str) -> tuple[str, ...]:

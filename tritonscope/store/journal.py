@@ -29,12 +29,13 @@ _LARGEST_LINE = 16 << 20
 class Journal:
     """The journal of a capture that is being made; whoever holds it holds an exclusive lock on the file."""
 
-    def __init__(self, folder: Path) -> None:
-        """Start the journal in `folder`, which has none; raises OSError."""
+    def __init__(self, folder: Path, *, reopen: bool = False) -> None:
+        """Start the journal in `folder`, which has none, or `reopen` the one that it has; raises OSError."""
         self.folder = folder
-        self._file = os.open(folder / layout.JOURNAL, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        how = os.O_APPEND if reopen else os.O_CREAT | os.O_EXCL
+        self._file = os.open(folder / layout.JOURNAL, os.O_WRONLY | how | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        self._size = 0
+        self._size = os.fstat(self._file).st_size
 
     def append(self, event: Mapping[str, Any]) -> None:
         """Add `event` with the "time", in seconds since 1970; raises Missing where the disk is full.
@@ -140,6 +141,8 @@ class _Story:
             "passes": [],
             "failure": None,
             "verified": None,
+            "launches": [],
+            "tuning": [],
         }
         self.stage: str | None = None
         self.started: dict[str, Mapping[str, Any]] = {}
@@ -177,6 +180,8 @@ class _Story:
             self.state |= decode.take(event, {name: (dict,)}, where)
         elif name == "note":
             self.state["notes"].append(decode.take(event, {"text": (str,)}, where)["text"])
+        elif name == "traced":
+            self.state |= decode.take(event, {"launches": (list,), "tuning": (list,)}, where)
         elif name == "end":
             self.state |= decode.take(event, {"status": (str,), "seconds": (int, float, type(None))}, where)
 

@@ -19,7 +19,7 @@ from tritonscope.errors import CaptureUnreadable, Missing, UsageError
 from tritonscope.model import FORMAT, Capture, Request, to_json
 from tritonscope.store import journal, layout, reader
 
-__all__ = ["CaptureWriter"]
+__all__ = ["CaptureWriter", "add_event"]
 
 _OLD = ".old-"
 
@@ -99,7 +99,7 @@ class CaptureWriter:
         with contextlib.suppress(Missing):
             self.append({"event": "end", "status": status, "seconds": seconds})
         capture = journal.fold(journal.read(self.folder), self.folder)
-        self._write_capture(capture)
+        self._no_room |= not _write_capture(self.folder, capture)
         self.published = self._swap_in(status)
         self._journal.close()
         if status == "ok":
@@ -114,23 +114,6 @@ class CaptureWriter:
         self._journal.close()
         with contextlib.suppress(OSError):  # other captures of this kernel are there, which is fine
             self.folder.parent.rmdir()
-
-    def _write_capture(self, capture: Capture) -> None:
-        data = {"format": FORMAT, **to_json(capture)}
-        # Where a capture is found says what it is called and where it is; what it said itself could only be wrong.
-        del data["capture"], data["path"]
-        partial = self.folder / f"{layout.CAPTURE}.partial"
-        try:
-            with partial.open("w", encoding="utf-8") as file:
-                json.dump(data, file, indent=1)
-                file.flush()
-                os.fsync(file.fileno())
-            partial.replace(self.folder / layout.CAPTURE)
-        except OSError as error:
-            if error.errno not in journal.NO_ROOM:
-                raise
-            self._no_room = True
-            partial.unlink(missing_ok=True)
 
     def _swap_in(self, status: str) -> Path:
         parent = self.folder.parent
@@ -164,6 +147,37 @@ class CaptureWriter:
             with contextlib.suppress(CaptureUnreadable):
                 if not journal.is_held(folder) and journal.identity(journal.read(folder)) == self._id:
                     shutil.rmtree(folder, ignore_errors=True)
+
+
+def add_event(folder: Path, event: Mapping[str, Any]) -> None:
+    """Add to a published capture what became known later; raises Missing on a full disk, CaptureUnreadable."""
+    written = journal.Journal(folder, reopen=True)
+    try:
+        written.append(event)
+    finally:
+        written.close()
+    if not _write_capture(folder, journal.fold(journal.read(folder), folder)):
+        raise _no_room(folder)
+
+
+def _write_capture(folder: Path, capture: Capture) -> bool:
+    """Write capture.json whole; False where there is no room for it."""
+    data = {"format": FORMAT, **to_json(capture)}
+    # Where a capture is found says what it is called and where it is; what it said itself could only be wrong.
+    del data["capture"], data["path"]
+    partial = folder / f"{layout.CAPTURE}.partial"
+    try:
+        with partial.open("w", encoding="utf-8") as file:
+            json.dump(data, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(folder / layout.CAPTURE)
+    except OSError as error:
+        if error.errno not in journal.NO_ROOM:
+            raise
+        partial.unlink(missing_ok=True)
+        return False
+    return True
 
 
 def _no_room(folder: Path) -> Missing:

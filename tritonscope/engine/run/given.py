@@ -76,16 +76,32 @@ class GivenCall:
 
 
 def _made(argument: Mapping[str, Any], device: str) -> Any:
-    if "tensor" not in argument:
-        try:
-            return ast.literal_eval(argument["value"])
-        except (ValueError, SyntaxError):
-            raise UsageError(
-                f"--call cannot pass {argument['value']!r} to a launch; give a tensor or a number"
-            ) from None
+    if "items" in argument:
+        return tuple(_made(item, device) for item in argument["items"])
+    if "descriptor" in argument:
+        return _descriptor(argument["descriptor"], device)
+    if "tensor" in argument:
+        return _tensor(argument["tensor"], device)
+    text: str = argument["value"]
+    try:
+        # Python writes infinity and what is no number as calls.
+        return float(text[7:-2]) if text.startswith('float("') else ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise UsageError(f"--call cannot pass {text!r} to a launch; give a tensor or a number") from None
+
+
+def _descriptor(descriptor: Mapping[str, Any], device: str) -> Any:
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    if descriptor["layout"] is not None:
+        raise UsageError("a descriptor with a layout of Gluon's cannot be made up; write a spec for this kernel")
+    base = _tensor(descriptor, device)
+    return TensorDescriptor(base, list(descriptor["shape"]), list(descriptor["strides"]), list(descriptor["block"]))
+
+
+def _tensor(tensor: Mapping[str, Any], device: str) -> Any:
     import torch
 
-    tensor = argument["tensor"]
     if tensor["dtype"] not in _DTYPES:
         raise UsageError(f"--call has a tensor of {tensor['dtype']}; it may be {', '.join(_DTYPES)}")
     dtype = getattr(torch, _DTYPES[tensor["dtype"]])

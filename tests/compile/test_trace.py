@@ -1,0 +1,240 @@
+"""`tritonscope trace`: other people's programs, and what it keeps of their kernels."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.compile.conftest import ROOT, artefact
+from tritonscope import runs
+from tritonscope.calls import Tensor
+from tritonscope.model import Target
+from tritonscope.store import reader
+
+PATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+PROGRAMS = ROOT / "tests" / "programs"
+
+
+def traced(*arguments: object, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "TRITON_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": PATH}
+    return subprocess.run(
+        [sys.executable, "-m", "tritonscope", "trace", "-o", "dumps", *map(str, arguments)],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        input=stdin,
+        env=environment,
+    )
+
+
+def objects(done: subprocess.CompletedProcess[str]) -> list[dict]:
+    return [json.loads(line) for line in done.stderr.splitlines() if line.startswith("{")]
+
+
+def line_of(script: Path, text: str) -> int:
+    return next(number for number, line in enumerate(script.read_text().splitlines(), 1) if text in line)
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The program of all kinds, traced once: (its folder, the finished process, captures by kernel)."""
+    folder = tmp_path_factory.mktemp("program")
+    done = traced("--json", "-t", "sm_90", PROGRAMS / "kernels_of_all_kinds.py", cwd=folder)
+    captures: dict[str, list[dict]] = {}
+    for each in objects(done):
+        captures.setdefault(each["kernel"], []).append(each)
+    return folder, done, captures
+
+
+def test_the_program_runs_to_its_end_with_its_own_output_and_code(program):
+    _, done, _ = program
+    assert done.returncode == 7, done.stderr
+    assert set(json.loads(done.stdout.splitlines()[-1])) == {"scale", "tuned", "in_gluon", "described"}
+    assert "broken, as it would be" in done.stderr
+    assert done.stdout.count("asked for 16") == 1
+
+
+def test_each_key_is_one_capture_and_holds_what_the_program_itself_compiled(program):
+    """The oracle is the program, whose own compiles nothing touches."""
+    _, done, captures = program
+    made = json.loads(done.stdout.splitlines()[-1])
+    for kernel, keys in made.items():
+        assert {each["key"] for each in captures[kernel]} == set(keys), kernel
+        for each in captures[kernel]:
+            ptx = artefact(reader.open_capture(Path(each["path"])), "ptx")
+            assert hashlib.sha256(ptx).hexdigest() == keys[each["key"]], kernel
+    whole = reader.open_capture(Path(captures["in_gluon"][0]["path"]))
+    assert whole.status == "ok"
+    assert any(record.changed for record in whole.passes)
+
+
+def test_launches_are_counted_by_call_with_grids_and_shapes(program):
+    _, _, captures = program
+    launches = [launch for each in captures["scale"] for launch in each["launches"]]
+    counts = {
+        (tuple(each["grid"]), each["arguments"][2]["value"], each["arguments"][3]["value"]): each for each in launches
+    }
+    assert {call: each["count"] for call, each in counts.items()} == {
+        ((4, 1, 1), "1024", "3.0"): 4,  # once in a benchmark
+        ((4, 1, 1), "1000", "3.0"): 1,
+        ((16, 1, 1), "4096", "2.0"): 2,  # forward, and backward on a thread of autograd's or not
+    }
+    unaligned = counts[(4, 1, 1), "1000", "3.0"]["arguments"][0]
+    assert unaligned == {"name": "x", "tensor": {"dtype": "fp32", "aligned": False, "shape": [1000], "strides": [1]}}
+    (descriptor,) = [each["launches"][0]["arguments"][1] for each in captures["described"]]
+    assert descriptor["descriptor"]["shape"] == [128, 64]
+    assert descriptor["descriptor"]["block"] == [64, 64]
+
+
+def test_every_configuration_is_captured_and_none_wins_without_a_gpu(program):
+    _, _, captures = program
+    tunings = [each["tuning"] for each in captures["tuned"]]
+    assert sorted(entry["config"]["BLOCK"] for (entry,) in tunings) == [64, 128]
+    assert all((entry["ms"], entry["best"]) == (None, None) for (entry,) in tunings)
+    # Benchmarks are not the program's: it launched one of the two, once.
+    assert sorted(sum(launch["count"] for launch in each["launches"]) for each in captures["tuned"]) == [0, 1]
+
+
+def test_a_kernel_that_fails_is_captured_and_the_program_sees_its_exception(program):
+    _, _, captures = program
+    (failed,) = captures["broken"]
+    assert failed["status"] == "failed"
+    lines = (PROGRAMS / "kernels_of_all_kinds.py").read_text().splitlines()
+    assert "tl.arange(0, 2 * N)" in lines[failed["failure"]["line"] - 1]
+
+
+def test_questions_that_only_a_gpu_can_answer_are_said_once_with_their_line(program):
+    _, done, _ = program
+    assert done.stderr.count("torch.allclose is taken to hold") == 1
+    script = PROGRAMS / "kernels_of_all_kinds.py"
+    assert f"{script}:{line_of(script, 'torch.allclose')}: nothing is computed without a GPU" in done.stderr
+    assert done.stderr.count("do_bench calls the function once and gives nan") == 1
+    assert "bench nan" in done.stderr
+
+
+def test_show_tells_of_the_launches_and_run_would_repeat_the_most_frequent(program):
+    folder, _, captures = program
+    path = next(each["path"] for each in captures["scale"] if each["launches"][0]["count"] == 4)
+    shown = subprocess.run(
+        [sys.executable, "-m", "tritonscope", "show", path], capture_output=True, text=True, cwd=folder, check=True
+    )
+    assert "launched 4 times on 4x1x1: x=fp32[1024], y=fp32[1024], n=1024, factor=3.0" in shown.stdout
+    asked = runs.Asked(python=sys.executable, target=Target.parse("sm_90"), command=())
+    (unit,) = runs.plan_capture(reader.open_capture(Path(path)), asked)
+    assert unit.grid == (4, 1, 1)
+    assert unit.call is not None
+    assert [argument.name for argument in unit.call] == ["x", "y", "n", "factor"]
+    assert unit.call[0].value == Tensor("fp32", (1024,), (1,))
+    assert "grid 4,1,1" in unit.notes[0]
+
+
+def test_the_journal_alone_has_the_launches_too(program):
+    _, _, captures = program
+    folder = Path(captures["scale"][0]["path"])
+    whole = reader.open_capture(folder)
+    (folder / "capture.json").rename(folder / "aside")
+    try:
+        assert reader.open_capture(folder).launches == whole.launches
+    finally:
+        (folder / "aside").rename(folder / "capture.json")
+
+
+def test_a_value_from_the_gpu_ends_the_program_and_filters_choose_kernels(tmp_path):
+    script = PROGRAMS / "needs_a_value.py"
+    done = traced("-t", "gfx942", "--kernel", "^fill", "--limit", "2", script, cwd=tmp_path)
+    assert done.returncode == 5, done.stderr
+    assert f"{script}:{line_of(script, '.item()')} needs a value that only a GPU would have computed" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "2 kernels captured; 2 left out by --kernel or --limit" in done.stderr
+    captures, unreadable = reader.list_captures(tmp_path / "dumps")
+    assert not unreadable
+    assert [(each.kernel, each.target, each.status) for each in captures] == [("fill", "gfx942", "ok")] * 2
+
+
+@pytest.mark.parametrize("how", ["", "raise", "exit", "kill", "interrupt"])
+def test_a_program_cannot_tell_that_it_is_traced(how, tmp_path):
+    script = PROGRAMS / "reports_itself.py"
+    words = [str(script), "--option", how]
+    plain = subprocess.run([sys.executable, *words], capture_output=True, text=True, input="given", cwd=tmp_path)
+    done = traced("-t", "sm_90", *words, cwd=tmp_path, stdin="given")
+    assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)
+    theirs = [line for line in done.stderr.splitlines() if not line.startswith("tritonscope: ")]
+    assert theirs == plain.stderr.splitlines()
+
+
+def test_a_module_is_run_as_python_does(tmp_path):
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "itself.py").write_text((PROGRAMS / "reports_itself.py").read_text())
+    words = ["-m", "package.itself", "-m", "x"]
+    environment = {**os.environ, "PYTHONPATH": ""}
+    plain = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, input="", cwd=tmp_path, env=environment
+    )
+    done = traced("-t", "sm_90", *words, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, plain.stdout)
+
+
+BLOCK = """
+import triton, triton.language as tl
+import tritonscope
+from tritonscope.engine.compile_only import TargetDriver
+from triton.backends.compiler import GPUTarget
+from triton.runtime.jit import JITFunction, MockTensor
+from triton.compiler.compiler import CompiledKernel
+from triton.runtime.autotuner import Autotuner
+
+triton.runtime.driver.set_active(TargetDriver(GPUTarget("cuda", 90, 32)))
+
+@triton.jit
+def fill(x, N: tl.constexpr):
+    tl.store(x + tl.arange(0, N), tl.arange(0, N))
+
+def hooked():
+    return (triton.compile, JITFunction._do_compile, CompiledKernel._init_handles, Autotuner._bench, Autotuner.run)
+
+before = hooked()
+fill.warmup(MockTensor(tl.int32), N=16, grid=(1,))
+with tritonscope.trace("dumps") as outcome:
+    fill.warmup(MockTensor(tl.int32), N=32, grid=(1,))
+fill.warmup(MockTensor(tl.int32), N=64, grid=(1,))
+assert hooked() == before
+(capture,) = outcome.captures
+print(capture.status, capture.components["constants"]["N"])
+"""
+
+
+def test_a_block_of_a_program_is_traced_from_within_and_all_hooks_are_put_back(tmp_path):
+    (tmp_path / "block.py").write_text(BLOCK)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "block.py"], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.stdout == "ok 32\n", done.stderr
+
+
+LIGER = """
+import torch
+from liger_kernel.ops.rms_norm import LigerRMSNormFunction
+from liger_kernel.ops.cross_entropy import LigerCrossEntropyFunction
+x = torch.randn(4, 128, 512, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+w = torch.ones(512, device="cuda", dtype=torch.bfloat16, requires_grad=True)
+LigerRMSNormFunction.apply(x, w, 1e-6).sum().backward()
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("liger_kernel") is None, reason="liger-kernel is not installed")
+def test_a_published_kernel_library_yields_its_kernels(tmp_path):
+    (tmp_path / "uses_liger.py").write_text(LIGER)
+    done = traced("--json", "-t", "sm_90", "uses_liger.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    captured = objects(done)
+    assert {each["status"] for each in captured} == {"ok"}
+    names = {each["kernel"] for each in captured}
+    assert any("forward" in name for name in names), names
+    assert any("backward" in name for name in names), names
+    assert all(each["launches"] for each in captured)

@@ -1,0 +1,229 @@
+"""What stands between a program and Triton while it is traced, and how it is taken away again.
+
+A compile is announced to the recorder, captured by a fork, and then done as the program asked. A launch is counted.
+The autotuner's measurements are noted. Nothing here raises: what goes wrong with a trace is said, and the program
+goes on.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from tritonscope.engine.trace.launches import Launches
+from tritonscope.engine.trace.line import Line
+
+__all__ = ["Hooks"]
+
+_ABSENT = object()
+
+
+class Hooks:
+    """The hooks of one trace, which reports to the recorder that listens at `socket`.
+
+    `measures` is False where no GPU is there to time with: then every configuration is compiled and none timed.
+    """
+
+    def __init__(self, socket: str, *, measures: bool) -> None:
+        self.socket = socket
+        self.measures = measures
+        self.launches = Launches()
+        self.tuned: list[dict[str, Any]] = []
+        self.active = False
+        self._said: set[str] = set()
+        self._replaced: list[tuple[Any, str, Any]] = []
+        self._rounds: dict[int, list[dict[str, Any]]] = {}
+        # A name for this trace's own line; the recorder answers nothing on it.
+        self._line: Line | None = None
+
+    # -- in and out
+
+    def install(self) -> None:
+        """Hook into the triton that has been imported."""
+        import triton
+        from triton.compiler.compiler import CompiledKernel
+        from triton.runtime.autotuner import Autotuner
+        from triton.runtime.jit import JITFunction
+
+        # Whatever the forks import is there before them: another thread's import would never end in a fork.
+        from tritonscope.engine.trace import forked  # noqa: F401
+
+        self.active = True
+        self._replace(triton, "compile", self._compile(triton.compile))
+        self._replace(JITFunction, "_do_compile", self._do_compile(JITFunction._do_compile))
+        self._replace(CompiledKernel, "_init_handles", self._init_handles(CompiledKernel._init_handles))
+        self._replace(Autotuner, "_bench", self._bench(Autotuner._bench))
+        self._replace(Autotuner, "run", self._run_tuned(Autotuner.run))
+
+    def remove(self) -> None:
+        """Put back all that was replaced, and report what was counted."""
+        self.active = False
+        for owner, name, before in reversed(self._replaced):
+            setattr(owner, name, before)
+        self._replaced.clear()
+        self.launches.stop()
+        self.report()
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        self._replaced.append((owner, name, vars(owner)[name]))
+        setattr(owner, name, value)
+
+    # -- what is said
+
+    def say(self, text: str) -> None:
+        """Let the recorder tell the user, once."""
+        if text not in self._said:
+            self._said.add(text)
+            self._send("say", text=text)
+
+    def send(self, event: str, **fields: Any) -> None:
+        """Send an event of the program's own, which belongs to no capture."""
+        self._send(event, **fields)
+
+    def report(self) -> None:
+        """Send the launches and what the autotuner measured."""
+        for launch in self.launches.report():
+            self._send("launch", **launch)
+        for tuned in self.tuned:
+            self._send("tuned", **tuned)
+        self._send("reported")
+
+    def _send(self, event: str, **fields: Any) -> None:
+        try:
+            if self._line is None:
+                self._line = Line(self.socket)
+                self._line.send("program")
+            self._line.send(event, **fields)
+        except OSError:  # nobody records any more
+            return
+
+    # -- compiles
+
+    def _compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def compile(src: Any, target: Any = None, options: Any = None, *rest: Any, **named: Any) -> Any:  # noqa: A001
+            if self.active:
+                self._capture(src, target, options)
+            return original(src, target, options, *rest, **named)
+
+        return compile
+
+    def _do_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A kernel keeps the compile function of its first launch, which may have been before this trace."""
+
+        @functools.wraps(original)
+        def do_compile(fn: Any, *args: Any, **kwargs: Any) -> Any:
+            if not self.active:
+                return original(fn, *args, **kwargs)
+            before = vars(fn).get("compile", _ABSENT)
+            if before is _ABSENT:
+                return original(fn, *args, **kwargs)
+            fn.compile = self._compile(before)
+            try:
+                return original(fn, *args, **kwargs)
+            finally:
+                fn.compile = before
+
+        return do_compile
+
+    def _capture(self, src: Any, target: Any, options: Any) -> None:
+        """Ask the recorder whether it wants this one, and let a fork capture it if so."""
+        if not hasattr(src, "fn") or not hasattr(src, "signature"):
+            return  # IR from a file: there is no kernel behind it
+        try:
+            from triton.runtime.driver import driver
+
+            from tritonscope.engine.trace import forked
+
+            target = driver.active.get_current_target() if target is None else target
+            line = Line(self.socket)
+            try:
+                line.send(
+                    "compile",
+                    name=src.name,
+                    path=src.fn.fn.__code__.co_filename,
+                    function=src.fn.fn.__qualname__,
+                    backend=target.backend,
+                    arch=str(target.arch),
+                    warp_size=target.warp_size,
+                )
+                answer = line.receive()
+                if answer and answer["capture"] and forked.start():
+                    self.active = False
+                    forked.capture_and_exit(line, answer, src, target, dict(options or {}))
+            finally:
+                line.close()
+        except OSError:  # nobody records any more
+            return
+        except Exception as error:
+            self.say(f"{getattr(src, 'name', 'a kernel')} could not be captured: {type(error).__name__}: {error}")
+
+    # -- launches
+
+    def _init_handles(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def init_handles(kernel: Any) -> None:
+            original(kernel)
+            if self.active:
+                self.launches.count(kernel)
+
+        return init_handles
+
+    # -- the autotuner
+
+    def _bench(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> Any:
+            if not self.active:
+                return original(tuner, *args, config=config, **meta)
+            outer, self.launches.tuning = self.launches.tuning, set()
+            before = vars(tuner).get("do_bench", _ABSENT)
+            if not self.measures:
+                tuner.do_bench = _once
+            try:
+                timings = original(tuner, *args, config=config, **meta)
+                self._note(tuner, config, self.launches.tuning, timings)
+                return timings
+            finally:
+                self.launches.tuning = outer
+                if not self.measures:
+                    if before is _ABSENT:
+                        del tuner.do_bench
+                    else:
+                        tuner.do_bench = before
+
+        return bench
+
+    def _note(self, tuner: Any, config: Any, keys: set[str], timings: Any) -> None:
+        measured = list(timings) if isinstance(timings, list | tuple) else [timings]
+        median = measured[0] if self.measures and measured and measured[0] != float("inf") else None
+        values = {name: _plain(value) for name, value in config.all_kwargs().items()}
+        for key in keys:
+            round_ = self._rounds.setdefault(id(tuner), [])
+            round_.append({"key": key, "config": values, "ms": median, "of": config})
+
+    def _run_tuned(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def run(tuner: Any, *args: Any, **kwargs: Any) -> Any:
+            result = original(tuner, *args, **kwargs)
+            if self._rounds and (round_ := self._rounds.pop(id(tuner), None)):
+                best = tuner.best_config
+                names = [getattr(each, "__name__", str(each)) for each in tuner.keys]
+                for entry in round_:
+                    won = entry.pop("of") is best if self.measures else None
+                    self.tuned.append({**entry, "best": won, "tuned_for": names})
+            return result
+
+        return run
+
+
+def _once(call: Callable[[], Any], quantiles: Any = None, **_: Any) -> Any:
+    """In the place of a benchmark where there is nothing to time with: compile it, and call all equally fast."""
+    call()
+    return [0.0] * len(quantiles) if quantiles else 0.0
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, bool | int | float | str) else repr(value)

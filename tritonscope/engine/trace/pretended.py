@@ -1,0 +1,388 @@
+"""A GPU that is not there: answers for a program that was written for one, so that its kernels get compiled.
+
+Triton gets a driver that loads and launches nothing. PyTorch's tensors become fake ones, which have shapes, types and a
+device and no contents. What only a GPU could say is said to be missing, in a sentence that names the program's line.
+"""
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+__all__ = ["install_driver", "install_torch", "why_it_cannot_go_on"]
+
+#: What a device of an architecture has: (multiprocessors, shared memory in bytes a block may have, memory in GiB).
+_DEVICES: Mapping[str, tuple[int, int, int]] = {
+    "80": (108, 166912, 80),
+    "86": (84, 101376, 48),
+    "89": (128, 101376, 24),
+    "90": (132, 232448, 80),
+    "100": (148, 232448, 180),
+    "103": (160, 232448, 268),
+    "120": (188, 101376, 96),
+    "gfx90a": (104, 65536, 64),
+    "gfx942": (304, 65536, 192),
+    "gfx950": (256, 163840, 288),
+}
+_UNKNOWN_DEVICE = (132, 101376, 80)
+_REGISTERS = 65536
+_NAN = float("nan")
+
+#: Where an address would lie, were there memory; every tensor's own is a multiple of what allocators give.
+_SOMEWHERE = 1 << 40
+
+Say = Callable[[str], None]
+
+
+def install_driver(target: Mapping[str, Any], say: Say) -> None:
+    """Make a driver active in Triton that has `target` and no device, and let its benchmarks measure nothing."""
+    import triton.testing
+    from triton.backends.compiler import GPUTarget
+    from triton.runtime.driver import driver
+
+    arch: int | str = int(target["arch"]) if target["backend"] == "cuda" else target["arch"]
+    driver.set_active(_driver(GPUTarget(target["backend"], arch, target["warp_size"])))
+
+    def do_bench(fn: Callable[[], Any], *_: Any, quantiles: Any = None, return_mode: str = "mean", **__: Any) -> Any:
+        say(f"{_place()}: there is no GPU to time with, so do_bench calls the function once and gives nan")
+        fn()
+        if quantiles is not None:
+            return [_NAN] * len(quantiles) if len(quantiles) > 1 else _NAN
+        return [_NAN] if return_mode == "all" else _NAN
+
+    triton.testing.do_bench = do_bench
+    for name in ("do_bench_cudagraph", "do_bench_proton"):
+        if hasattr(triton.testing, name):
+            setattr(triton.testing, name, do_bench)
+
+
+def _driver(target: Any) -> Any:
+    """A driver of Triton's whose device takes every binary and runs none."""
+    from tritonscope.engine.compile_only import TargetDriver
+
+    multiprocessors, shared, _ = _DEVICES.get(str(target.arch), _UNKNOWN_DEVICE)
+
+    class Utils:
+        @staticmethod
+        def get_device_properties(_: int) -> dict[str, Any]:
+            return {
+                "max_shared_mem": shared,
+                "max_num_regs": _REGISTERS,
+                "multiprocessor_count": multiprocessors,
+                "warpSize": target.warp_size,
+                "sm_clock_rate": 1_500_000,
+                "mem_clock_rate": 2_500_000,
+                "mem_bus_width": 5120,
+            }
+
+        @staticmethod
+        def load_binary(name: str, binary: Any, *_: Any) -> tuple[Any, ...]:
+            registers = _registers(name, binary, target)
+            return object(), 1, registers, 0, 1024
+
+        @staticmethod
+        def unload_module(_: Any) -> None: ...
+
+        def __getattr__(self, name: str) -> Any:
+            """Descriptors of Hopper's copy engine and their like: an address of nothing."""
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return lambda *_, **__: 0
+
+    class Pretended(TargetDriver):
+        utils = Utils()
+
+        @staticmethod
+        def launcher_cls(*_: Any) -> Callable[..., None]:
+            return lambda *_: None
+
+        def set_current_device(self, _: int) -> None: ...
+
+        def get_device_capability(self, _: int = 0) -> tuple[int, int]:
+            return _capability(target)
+
+        def get_active_torch_device(self) -> Any:
+            import torch
+
+            return torch.device("cuda", 0)
+
+        def get_device_interface(self) -> Any:
+            import torch
+
+            return torch.cuda
+
+        def get_benchmarker(self) -> Callable[..., Any]:
+            from triton.testing import do_bench
+
+            return do_bench  # type: ignore[no-any-return]
+
+        def get_empty_cache_for_benchmark(self) -> Any:
+            import torch
+
+            return torch.empty(1, dtype=torch.int, device="cuda")
+
+        def clear_cache(self, _: Any) -> None: ...
+
+    Pretended.__abstractmethods__ = frozenset()
+    return Pretended(target)
+
+
+def _capability(target: Any) -> tuple[int, int]:
+    if target.backend == "cuda":
+        return target.arch // 10, target.arch % 10
+    return int(target.arch[3:-2], 16), int(target.arch[-2], 16)
+
+
+def _registers(name: str, binary: Any, target: Any) -> int:
+    """How many registers a thread of the binary takes, where a tool can say it."""
+    from tritonscope.engine import binary as machine_code
+
+    known = machine_code.resources({"cubin": binary}, "", "", target, {})["registers"]
+    if known is None and target.backend == "cuda":
+        for event, fields in machine_code.inspect({"cubin": binary}, "", target, {"name": name}):
+            if event == "resources":
+                known = fields["resources"]["registers"]
+    return int(known or 32)
+
+
+# -- PyTorch
+
+
+def install_torch(target: Mapping[str, Any], say: Say) -> None:
+    """Let every tensor of the program be a fake one, and torch.cuda speak of a device of `target`."""
+    import torch
+    from torch._subclasses import fake_tensor
+
+    # Before torch.cuda claims that there is a device: the mode then keeps from asking it.
+    fake_tensor.FakeTensorMode(allow_non_fake_inputs=True).__enter__()
+    fake_tensor.FakeTensor.data_ptr = lambda tensor: _SOMEWHERE + tensor.storage_offset() * tensor.element_size()
+    fake_tensor.FakeTensor.__format__ = lambda tensor, _: repr(tensor)
+    if not torch.backends.cuda.is_built():
+        _keep_devices_from_autograd(torch, fake_tensor)
+    _calls(torch, say).__enter__()
+    torch.nn.Module._apply = _apply_to_module
+    torch.testing.assert_close = _taken_to_hold("torch.testing.assert_close", None, say)
+    _install_cuda(torch, target)
+
+
+def _keep_devices_from_autograd(torch: Any, fake_tensor: Any) -> None:
+    """Autograd asks for a stream of each tensor's device, and a PyTorch without CUDA aborts over that.
+
+    What asks in C++ is told of the CPU; Python, and the fake tensors' own rules, have a property to look at.
+    """
+
+    def device(args: Any) -> Any:
+        return torch.device("meta" if args[0].fake_mode.in_kernel_invocation else "cpu")
+
+    fake_tensor._DISPATCH_META_HANDLERS[torch.ops.prim.device.default] = device
+    find = fake_tensor.FakeTensor._find_common_device
+
+    def find_common_device(*args: Any) -> Any:
+        """What C++ has made on the CPU because of that answer goes with the rest, which is on the GPU."""
+        try:
+            return find(*args)
+        except RuntimeError:
+            return torch.device("cuda", 0), False
+
+    fake_tensor.FakeTensor._find_common_device = staticmethod(find_common_device)
+
+
+def _calls(torch: Any, say: Say) -> Any:
+    """The mode that sees each call of PyTorch's: devices get a number, and what would compare values does not."""
+    device = torch.device("cuda", 0)
+    checks = {
+        check: _taken_to_hold(f"torch.{name}", True, say)
+        for name in ("allclose", "equal")
+        for check in (getattr(torch, name), getattr(torch.Tensor, name))
+    }
+
+    def numbered(value: Any) -> Any:
+        """Without a number, PyTorch asks the driver which device is the current one."""
+        if isinstance(value, str) and value == "cuda":
+            return device
+        return device if isinstance(value, torch.device) and value.type == "cuda" else value
+
+    class Calls(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
+        def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func in checks:
+                return checks[func]()
+            if func is torch.Tensor.cuda:
+                return args[0].to(device)
+            if func is torch.device:
+                return func(*args, **(kwargs or {}))
+            named = {name: numbered(value) for name, value in (kwargs or {}).items()}
+            return func(*map(numbered, args), **named)
+
+    return Calls()
+
+
+def _taken_to_hold(name: str, answer: Any, say: Say) -> Callable[..., Any]:
+    def check(*_: Any, **__: Any) -> Any:
+        say(f"{_place()}: nothing is computed without a GPU, so {name} is taken to hold")
+        return answer
+
+    return check
+
+
+def _apply_to_module(module: Any, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+    """`Module._apply`, which `.cuda()` and `.half()` call, putting new parameters in place of fake ones."""
+    import torch
+
+    for child in module.children() if recurse else ():
+        child._apply(fn)
+    with torch.no_grad():
+        for name, parameter in module._parameters.items():
+            if parameter is not None and (applied := fn(parameter)) is not parameter:
+                module._parameters[name] = torch.nn.Parameter(applied, parameter.requires_grad)
+        for name, buffer in module._buffers.items():
+            module._buffers[name] = None if buffer is None else fn(buffer)
+    return module
+
+
+def _install_cuda(torch: Any, target: Mapping[str, Any]) -> None:
+    cuda = torch.cuda
+    arch = target["arch"]
+    multiprocessors, shared, memory = _DEVICES.get(arch, _UNKNOWN_DEVICE)
+    triton_target = SimpleNamespace(
+        backend=target["backend"],
+        arch=int(arch) if target["backend"] == "cuda" else arch,
+        warp_size=target["warp_size"],
+    )
+    major, minor = _capability(triton_target)
+    name = f"no GPU, compiling for {'sm_' if target['backend'] == 'cuda' else ''}{arch}"
+    properties = SimpleNamespace(
+        name=name,
+        major=major,
+        minor=minor,
+        total_memory=memory << 30,
+        multi_processor_count=multiprocessors,
+        max_threads_per_multi_processor=2048,
+        warp_size=target["warp_size"],
+        regs_per_multiprocessor=_REGISTERS,
+        shared_memory_per_block=49152,
+        shared_memory_per_block_optin=shared,
+        shared_memory_per_multiprocessor=shared + 1024,
+        L2_cache_size=50 << 20,
+        gcnArchName=arch if target["backend"] == "hip" else "",
+        is_integrated=False,
+        is_multi_gpu_board=False,
+        uuid="",
+    )
+    answers: dict[str, Any] = {
+        "_lazy_init": None,
+        "init": None,
+        "is_available": True,
+        "is_initialized": True,
+        "is_bf16_supported": True,
+        "device_count": 1,
+        "current_device": 0,
+        "set_device": None,
+        "set_stream": None,
+        "get_device_name": name,
+        "get_device_capability": (major, minor),
+        "get_device_properties": properties,
+        "get_arch_list": [f"sm_{arch}"] if target["backend"] == "cuda" else [arch],
+        "synchronize": None,
+        "empty_cache": None,
+        "manual_seed": None,
+        "manual_seed_all": None,
+        "memory_allocated": 0,
+        "max_memory_allocated": 0,
+        "memory_reserved": 0,
+        "max_memory_reserved": 0,
+        "reset_peak_memory_stats": None,
+        "mem_get_info": (memory << 30, memory << 30),
+        "is_current_stream_capturing": False,
+    }
+    for question, answer in answers.items():
+        setattr(cuda, question, _always(answer))
+    stream = _Stream()
+    cuda.current_stream = cuda.default_stream = _always(stream)
+    cuda.Stream, cuda.Event = _Stream, _Event
+    cuda.stream = cuda.device = _Context
+    if target["backend"] == "hip":
+        torch.version.hip = "0.0"
+    else:
+        torch.version.cuda = torch.version.cuda or "12.8"
+
+
+def _always(answer: Any) -> Callable[..., Any]:
+    return lambda *_, **__: answer
+
+
+class _Context:
+    """`with torch.cuda.device(0):` and `with torch.cuda.stream(s):`."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __enter__(self) -> "_Context":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class _Stream(_Context):
+    """A stream on which nothing waits."""
+
+    cuda_stream = 0
+    device_index = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return _always(None)
+
+
+class _Event(_Stream):
+    """An event that has always happened, and between two of which no time can be known."""
+
+    def elapsed_time(self, _: Any) -> float:
+        return _NAN
+
+    def query(self) -> bool:
+        return True
+
+
+# -- what only a GPU knows
+
+
+def why_it_cannot_go_on(error: BaseException) -> str | None:
+    """The sentence for an exception that came of there being no GPU, None for one of the program's own."""
+    kind = type(error)
+    text = str(error)
+    fake = kind.__module__.startswith("torch._subclasses.fake") or any(
+        word in text
+        for word in (
+            "FakeTensor",
+            "fake tensor",
+            "aten._local_scalar_dense",
+            "meta tensors",
+            "numpy() is not supported",
+        )
+    )
+    cuda = "Torch not compiled with CUDA" in text or "No CUDA GPUs" in text or "NVIDIA driver" in text
+    if not fake and not cuda:
+        return None
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_the_programs(frame.filename)]
+    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "the program"
+    line = f" (`{frames[-1].line}`)" if frames and frames[-1].line else ""
+    if "is_pinned" in text or cuda:
+        return f"{where} asks for what only a GPU has{line}, so the program ends here"
+    return f"{where} needs a value that only a GPU would have computed{line}, so the program ends here"
+
+
+def _place() -> str:
+    """FILE:LINE of the program's innermost frame."""
+    frame = sys._getframe(1)
+    while frame is not None and not _is_the_programs(frame.f_code.co_filename):
+        if frame.f_back is None:
+            return "the program"
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_the_programs(filename: str) -> bool:
+    library = ("site-packages", "dist-packages", "tritonscope/engine", "<frozen", "importlib", "runpy.py")
+    return os.path.isfile(filename) and not any(part in filename for part in library)  # noqa: PTH113
