@@ -1,11 +1,16 @@
 """A terminal explorer for the Triton compiler."""
 
-from typing import Any
+TYPE_CHECKING = False  # typing itself takes a while to import
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from typing import Any
 
 __version__ = "0.1.0"
 
 
-def trace(dumps: str | None = None, *, kernel: str | None = None, limit: int | None = None) -> Any:
+def trace(
+    dumps: str | None = None, *, kernel: str | None = None, limit: int | None = None
+) -> "AbstractContextManager[Any]":
     """`with tritonscope.trace():` captures each kernel that Triton compiles in the block; see `tritonscope trace`.
 
     `dumps` is the folder for the captures ($TRITONSCOPE_DUMPS, else ./dumps), `kernel` a regular expression that must
@@ -14,4 +19,5 @@ def trace(dumps: str | None = None, *, kernel: str | None = None, limit: int | N
     """
     from importlib import import_module  # by name: who asks for the version alone loads nothing
 
-    return import_module("tritonscope.tracing").trace(dumps, kernel=kernel, limit=limit)
+    context: AbstractContextManager[Any] = import_module("tritonscope.tracing").trace(dumps, kernel=kernel, limit=limit)
+    return context

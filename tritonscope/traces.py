@@ -178,7 +178,7 @@ class Listener:
             self.outcome.errors.append(text)
         self._on_message(text)
 
-    def _program(self, _: socket.socket, file: Any, __: dict[str, Any]) -> None:
+    def _program(self, line: socket.socket, file: Any, __: dict[str, Any]) -> None:
         while (event := _event(file)) is not None:
             kind = event["event"]
             if kind == "launch":
@@ -187,6 +187,7 @@ class Listener:
                 self._tuned.setdefault(event["key"], []).append(event)
             elif kind == "say":
                 self._on_message(event["text"])
+                line.sendall(b'{"said": true}\n')
             elif kind == "stopped":
                 self.outcome.stopped = event["text"]
             elif kind == "reported":

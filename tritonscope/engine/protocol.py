@@ -38,7 +38,7 @@ In a traced program each capture has a line of its own to the recorder, a Unix s
 "compile" {name, path, function, backend, arch, warp_size}, is answered {capture: whether it is wanted, folder, log,
 output, private, request}, and goes on with the events above; "died" {message} where its process did. The program itself
 has another, which begins with "program" and says "launch" {key, grid, arguments, count}, "tuned" {key, config, ms,
-best}, "say" {text}, "stopped" {text} where it cannot go on, and "reported" at the end of a report.
+best}, "say" {text}, which is answered, "stopped" {text} where it cannot go on, and "reported" at a report's end.
 
 Other requests than a capture are answered with "described", "plain", "replayed" or "failure", "sass" (text) and
 "resources" of machine code that another process left, or "error".

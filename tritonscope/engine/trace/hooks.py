@@ -73,10 +73,12 @@ class Hooks:
     # -- what is said
 
     def say(self, text: str) -> None:
-        """Let the recorder tell the user, once."""
+        """Let the recorder tell the user, once; what the program prints next comes after it."""
         if text not in self._said:
             self._said.add(text)
             self._send("say", text=text)
+            if self._line is not None:
+                self._line.receive()
 
     def send(self, event: str, **fields: Any) -> None:
         """Send an event of the program's own, which belongs to no capture."""
