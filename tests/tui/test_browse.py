@@ -293,6 +293,7 @@ def test_another_capture_from_the_tree(matmul):
         await settled(pilot)
         assert screen.capture.target == "gfx942"
         await pilot.press("7")
+        await settled(pilot)
         assert screen.place.stage == "amdgcn"
 
     driven(matmul, WIDE, script)
