@@ -229,12 +229,21 @@ def test_what_is_kept_is_what_was_profiled(capture: Capture, profiled: Profile) 
         lambda value: value | {"instructions": [value["instructions"][0] | {"samples": -1}]},
         lambda value: value | {"instructions": [value["instructions"][0] | {"stalls": {"wait": "many"}}]},
         lambda value: value | {"device": None},
+        lambda value: value | {"metrics": {"a": 10**400}},
+        lambda value: value | {"instructions": [value["instructions"][0] | {"samples": 10**400}]},
     ],
 )
 def test_a_damaged_profile_is_refused(capture: Capture, profiled: Profile, damage: Callable) -> None:
     path = Path(capture.path) / "profile.json"
     path.write_text(json.dumps(damage(json.loads(path.read_text()))))
     with pytest.raises(CaptureUnreadable, match=r"profile\.json"):
+        profiles.profile_of(capture)
+
+
+def test_an_infinite_number_is_refused(capture: Capture, profiled: Profile) -> None:
+    path = Path(capture.path) / "profile.json"
+    path.write_text(path.read_text().replace("21000.0", "1e999"))
+    with pytest.raises(CaptureUnreadable, match="no number"):
         profiles.profile_of(capture)
 
 

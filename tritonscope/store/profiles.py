@@ -13,6 +13,7 @@ from tritonscope.store import decode, files, layout
 __all__ = ["keep", "profile_of"]
 
 _LARGEST = 64 << 20
+_LARGEST_NUMBER = 10**24
 
 _PROFILE: Mapping[str, tuple[type, ...]] = {
     "kernel": (str,),
@@ -61,7 +62,8 @@ def profile_of(capture: Capture) -> Profile | None:
     if not isinstance(instructions, list) or not instructions:
         raise _damaged(path, "it has no instructions")
     return Profile(
-        **taken | {"units": {name: str(unit) for name, unit in taken["units"].items()}},
+        **taken
+        | {name: {key: _word(word) for key, word in taken[name].items()} for name in ("size", "config", "units")},
         command=_texts(value.get("command")),
         notes=_texts(value.get("notes")),
         instructions=tuple(_instruction(each, path) for each in instructions),
@@ -71,7 +73,7 @@ def profile_of(capture: Capture) -> Profile | None:
 def _instruction(value: Any, path: Path) -> Sampled:
     taken = decode.take(value if isinstance(value, dict) else {}, _SAMPLED, str(path))
     counts = [taken[name] for name in _COUNTS] + list(taken["stalls"].values())
-    if not all(isinstance(count, int) and count >= 0 for count in counts):
+    if not all(type(count) is int and 0 <= count <= _LARGEST_NUMBER for count in counts):
         raise _damaged(path, "a count is none")
     return Sampled(**taken)
 
@@ -80,8 +82,14 @@ def _texts(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
+def _word(value: Any) -> Any:
+    """A number or a word of --size as it is; what else a file may hold there as text."""
+    return value if isinstance(value, (str, bool)) or value is None or _is_number(value) else str(value)
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    """A number that can be written out; JSON's 1e999 is an infinity to Python."""
+    return type(value) in (int, float) and -_LARGEST_NUMBER <= value <= _LARGEST_NUMBER
 
 
 def _damaged(path: Path, why: str) -> CaptureUnreadable:
