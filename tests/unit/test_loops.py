@@ -99,3 +99,11 @@ def test_labels_of_inline_assembly_mean_the_nearest() -> None:
 def test_nothing_is_no_loop() -> None:
     assert find_loops(read_code("", "sass")) == []
     assert find_loops(read_code("// nothing", "ptx")) == []
+
+
+def test_more_branches_back_than_a_compiler_writes_are_not_followed() -> None:
+    def loops(count: int) -> list[str]:
+        return [line for n in range(count) for line in (f".L_x_{n}:", "MOV R1, R2", f"@P0 BRA `(.L_x_{n})")]
+
+    assert len(sass(*loops(1000))) == 1000
+    assert sass(*loops(1001)) == []

@@ -1,6 +1,7 @@
 """Machine code as text, read into instructions: SASS as nvdisasm prints it, PTX, AMDGCN. Standard library only."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -83,9 +84,15 @@ def _resolved(reading: _Reading) -> Iterator[Instruction]:
         places.setdefault(name, []).append(index)
     last = len(reading.found)
     for at, (instruction, target) in enumerate(reading.found):
-        # Labels of inline assembly have the same name at each of its places: the nearest is meant.
-        near = min(places.get(target, ()), key=lambda index, at=at: abs(index - at), default=None)
+        near = _nearest(places.get(target, ()), at)
         yield instruction if near is None or near == last else replace(instruction, target=near)
+
+
+def _nearest(places: Sequence[int], at: int) -> int | None:
+    """Of the places of a label, in order, the nearest: labels of inline assembly are the same at each of its places."""
+    after = bisect_left(places, at)
+    near = places[max(after - 1, 0) : after + 1]
+    return min(near, key=lambda index: abs(index - at), default=None)
 
 
 def _read_sass(lines: Sequence[str], reading: _Reading) -> None:

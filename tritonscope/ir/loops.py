@@ -8,6 +8,9 @@ from tritonscope.ir.instructions import Code, Instruction
 __all__ = ["Loop", "find_loops"]
 
 
+_MOST_BRANCHES_BACK = 1000
+
+
 @dataclass(frozen=True)
 class Loop:
     """A loop: `label` where it begins ("" for none), and its `body`, indices of its instructions in order.
@@ -36,9 +39,11 @@ def find_loops(code: Code) -> list[Loop]:
     """The loops of `code`, in the order in which they begin.
 
     A branch of an instruction to itself is none: it is what assemblers put behind a kernel's end. Where a loop is
-    entered in several places, as compilers hardly ever write it, it is left out.
+    entered in several places, as compilers hardly ever write it, it is left out; so are all of them in a text with
+    more branches back than any compiler writes.
     """
-    if not code.instructions:
+    back = sum(each.target is not None and each.target <= at for at, each in enumerate(code.instructions))
+    if not 0 < back <= _MOST_BRANCHES_BACK:
         return []
     blocks = _blocks(code.instructions)
     before: list[list[int]] = [[] for _ in blocks]

@@ -19,12 +19,12 @@ __all__ = ["Accesses", "Reason", "reasons"]
 Accesses: TypeAlias = Mapping[tuple[Chain, ...], Mapping[Class, Sequence[int]]]
 
 _WIDEST = 16  # bytes that one instruction moves for a thread
+_LONGEST = 20_000  # characters of an operation; those that are told of have some hundreds
 _MOST_STEPS = 500  # of a search for what goes into a value
 
 _RESULTS = re.compile(r"\s*(%[\w$.-]+(?::\d+)?(?:, %[\w$.-]+(?::\d+)?)*) = ")
 _VALUE = re.compile(r"%[\w$.-]+")
 _ALIAS = re.compile(r"(#\w+) = (.*)$")
-_FUNCTION = re.compile(r"\s*tt\.func .*?\((.*)\)")
 _ARGUMENT = re.compile(r"(%[\w$.-]+): ([^{]*?)(?: \{([^}]*)\})?(?:, (?=%)|$)")
 _DIVISIBLE = re.compile(r"tt\.divisibility = (\d+)")
 _CARRIED = re.compile(r"(%[\w$.-]+) = (%[\w$.-]+)")
@@ -71,6 +71,8 @@ def reasons(lines: Sequence[str], found: LineMap, accesses: Accesses, arch: str)
     module = _Module(lines)
     told = []
     for at, line in enumerate(lines):
+        if len(line) > _LONGEST:
+            continue
         chains = found.chains[at]
         for kind, text in _of_line(line, at, module, accesses.get(chains, {}), arch):
             told.append(Reason(kind, at + 1, counted(chains), text))
@@ -115,8 +117,8 @@ class _Module:
         for at, line in enumerate(lines):
             if line.startswith("#") and (alias := _ALIAS.match(line)):
                 self.layouts[alias[1]] = alias[2]
-            elif (function := _FUNCTION.match(line)) and not self.arguments:
-                for name, type_, attributes in _ARGUMENT.findall(function[1]):
+            elif line.lstrip().startswith("tt.func ") and not self.arguments:
+                for name, type_, attributes in _ARGUMENT.findall(line[line.find("(") + 1 : line.rfind(")")]):
                     divisible = _DIVISIBLE.search(attributes)
                     self.arguments[name] = _Argument(type_, int(divisible[1]) if divisible else 1)
             elif results := _RESULTS.match(line):
