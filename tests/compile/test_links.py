@@ -31,6 +31,13 @@ def test_sass_comes_from_the_lines_that_nvdisasm_names(capture, tmp_path: Path):
     assert len(differing) <= len(named) // 100, differing
 
 
+def test_ptx_comes_from_where_llvm_ir_does(capture):
+    links = Links(capture("matmul_grouped", "sm_90"))
+    chains = {name: {c for each in links.stage(name).map.chains for c in each} for name in ("llir", "ptx", "sass")}
+    assert chains["sass"] <= chains["ptx"] <= chains["llir"]
+    assert max(map(len, chains["sass"])) > 1
+
+
 def _by_address(lines, found):
     places = {}
     for number, line in enumerate(lines, 1):

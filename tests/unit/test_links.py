@@ -187,6 +187,15 @@ def test_lines_that_llvm_counts_on_within_inline_assembly_are_not_heeded() -> No
     assert at(found, text, "bar.sync") == at(found, text, "mov.b32") == ((("/src/k.py", 30, 1),),)
 
 
+def test_ptx_whose_calls_are_in_comments() -> None:
+    """As Triton 3.6 writes it."""
+    text = PTX.replace(
+        "2 7 1, function_name $L__info_string0, inlined_at 2 3 9 // lib.py:7:1",
+        "2 7 1 // lib.py:7:1 @[ lib.py:3:9 @[ k.py:20:5 ] ]",
+    )
+    assert at(line_map(text, "ptx"), text, "%r2, %r1, 1") == ((LIB_7, LIB_3, ("/src/k.py", 20, 5)),)
+
+
 def test_amdgcn() -> None:
     found = line_map(AMDGCN, "amdgcn")
     assert at(found, AMDGCN, "s_load") == ((("/src/k.py", 10, 0),),)

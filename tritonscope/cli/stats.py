@@ -1,6 +1,7 @@
 """`tritonscope stats A [B]`: what the hardware will do, from the binary alone."""
 
 import argparse
+import textwrap
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -24,15 +25,16 @@ _EPILOG = f"""examples:
   tritonscope stats matmul --fail-if 'spills>0' --fail-if 'registers>200'
   tritonscope stats OLD NEW --fail-if 'registers_change>0 or occupancy_change<0'
 
-Counts are of instructions in the text, not of how often they run; a loop's are those between its beginning and its
-end, inner loops included. Widths are bytes for each thread. The occupancy is what registers, shared memory, threads and
-barriers allow on one multiprocessor; an NVIDIA target's alone. Sentences at the end say what TTGIR tells of why a load
-or store is not vectorised, a product not on the tensor cores, or a layout converted in a loop.
+Counts are of instructions in the text, not of how often they run; a loop's are those within it, inner loops
+included. Widths are bytes for each thread. The occupancy is what registers, shared memory, threads and barriers allow
+on one multiprocessor; an NVIDIA target's alone. Sentences at the end say what TTGIR tells of why a load or store is not
+vectorised, a product not on the tensor cores, or a layout converted in a loop.
 
 Conditions, for the last capture that is named:
 {SYNTAX}
   NAME is registers, spills, shared, stack, local, tmem, threads, barriers, code_bytes, vgprs, agprs, sgprs;
-  occupancy (percent), blocks, warps; instructions; a class of instructions ({", ".join(CLASSES)});
+  occupancy (percent), blocks, warps; instructions; a class of instructions:
+{textwrap.fill(", ".join(CLASSES), 116, initial_indent="    ", subsequent_indent="    ")};
   a class with a width, as in global_load_4; an opcode, as in HGMMA; with _change at the end, by how much it is more
   than in the first. TEXT and REGEX are looked for in the SASS or AMDGCN.
 The exit code is 1 where one holds.
@@ -112,13 +114,13 @@ def _print_one(stats: KernelStats, console: "Console") -> None:
     from rich.text import Text
 
     console.print(Text(f"{terminal.escape(stats.capture.capture)}", style="bold"))
+    if not stats.codes:
+        console.print("there is no machine code in this capture; `tritonscope show` says how far it came")
+        return
     console.print(_resources(stats))
     if stats.occupancy:
         for line in _occupancy(stats.occupancy, stats):
             console.print(line)
-    if not stats.codes:
-        console.print("there is no machine code in this capture")
-        return
     console.print()
     _print_mix(stats, console)
     _print_loops(stats.codes[0], console)

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import PurePath
 
 from tritonscope.ir.links.positions import Chain, LineMap, Position
@@ -21,29 +20,49 @@ _DEEPEST = 100
 _NOWHERE: tuple[Chain, ...] = ()
 
 
-@dataclass
 class _Places:
-    """`.file` numbers, and the latest chain of each place where a `.loc` was: what `inlined_at` names is such a one."""
+    """The files that `.file` numbers, and the chains of the places that `.loc` names."""
 
-    files: dict[str, str]
-    latest: dict[Position, Chain] = field(default_factory=dict)
+    def __init__(self, files: dict[str, str]) -> None:
+        self._files = files
+        self._paths: dict[str, str] = {}
+        for path in files.values():
+            name = PurePath(path).name
+            self._paths[name] = path if self._paths.get(name, path) == path else name
+        self._latest: dict[Position, Chain] = {}
+        self._commented: dict[tuple[Position, str], tuple[Chain, ...]] = {}
 
     def position(self, number: str, line: str, column: str | None) -> Position:
-        return Position(self.files.get(number, ""), int(line), int(column or 0))
+        return Position(self._files.get(number, ""), int(line), int(column or 0))
 
-    def chain(self, here: Position, caller: Position | None) -> tuple[Chain, ...]:
-        outer = () if caller is None else self.latest.get(caller, (caller,) if caller.line else ())
+    def called(self, here: Position, caller: Position) -> tuple[Chain, ...]:
+        """Where `inlined_at` names the caller, whose own chain is that of its latest `.loc`."""
+        return self._chain(here, self._latest.get(caller, (caller,) if caller.line else ()))
+
+    def commented(self, here: Position, comment: str) -> tuple[Chain, ...]:
+        """Where a comment names all callers: `a.py:7:1 @[ b.py:3:9 @[ c.py:20:5 ] ]`."""
+        known = self._commented.get((here, comment))
+        if known is None:
+            frames: Sequence[tuple[str, str, str]] = _FRAME.findall(comment.partition("@[")[2])
+            callers = (Position(self._paths.get(name, name), int(at), int(column)) for name, at, column in frames)
+            known = self._commented[here, comment] = self._chain(here, tuple(each for each in callers if each.line))
+        elif here.line:
+            self._latest[here] = known[0]
+        return known
+
+    def _chain(self, here: Position, outer: Chain) -> tuple[Chain, ...]:
         chain = ((here, *outer) if here.line else outer)[:_DEEPEST]
         if here.line:
-            self.latest[here] = chain
+            self._latest[here] = chain
         return (chain,) if chain else _NOWHERE
 
 
 def map_ptx(text: str) -> LineMap:
     """The chains of each instruction's line of PTX with its `.loc`s, which hold from their line to the next one.
 
-    `inlined_at` names the place of a call; that call's own caller is what the last `.loc` of that place says. Those
-    within inline assembly are not heeded: LLVM counts on from the line of its call for each line of the assembly.
+    `inlined_at` names the place of a call; that call's own caller is what the last `.loc` of that place says. Where
+    there is none, the calls are in the comment beside, as in AMDGCN. Those within inline assembly are not heeded: LLVM
+    counts on from the line of its call for each line of the assembly.
     """
     lines = text.split("\n")
     places = _Places(_files(lines))
@@ -56,9 +75,13 @@ def map_ptx(text: str) -> LineMap:
             inline = stripped.startswith("// begin inline asm") or (inline and "// end inline asm" not in stripped)
         elif stripped.startswith(".loc"):
             if not inline and (match := _LOC.match(line)):
-                inlined = _INLINED.search(line.partition("//")[0])
-                caller = places.position(inlined[1], inlined[2], inlined[3]) if inlined else None
-                current = places.chain(places.position(match[1], match[2], match[3]), caller)
+                here = places.position(match[1], match[2], match[3])
+                code, _, comment = line.partition("//")
+                inlined = _INLINED.search(code)
+                if inlined:
+                    current = places.called(here, places.position(inlined[1], inlined[2], inlined[3]))
+                else:
+                    current = places.commented(here, comment)
         elif stripped.startswith((".section", ".visible", ".entry", ".func", ".weak")):
             current = _NOWHERE
         found.append(current if _PTX_INSTRUCTION.match(line) else _NOWHERE)
@@ -72,19 +95,15 @@ def map_amdgcn(text: str) -> LineMap:
     bare name where there are several or none.
     """
     lines = text.split("\n")
-    files = _files(lines)
-    full: dict[str, str] = {}
-    for path in files.values():
-        name = PurePath(path).name
-        full[name] = path if full.get(name, path) == path else name
-    places = _Places(files)
-    known: dict[str, tuple[Chain, ...]] = {}
+    places = _Places(_files(lines))
     found: list[tuple[Chain, ...]] = []
     current = _NOWHERE
     for line in lines:
         stripped = line.lstrip()
         if stripped.startswith(".loc"):
-            current = known[line] if line in known else known.setdefault(line, _gcn_chain(line, places, full))
+            if match := _LOC.match(line):
+                here = places.position(match[1], match[2], match[3])
+                current = places.commented(here, line.partition(";")[2])
         elif stripped.startswith((".section", ".text", ".Lfunc_end")):
             current = _NOWHERE
         found.append(current if _GCN_INSTRUCTION.match(line) else _NOWHERE)
@@ -97,15 +116,3 @@ def _files(lines: Iterable[str]) -> dict[str, str]:
         if ".file" in line and (match := _FILE.match(line)):
             found[match[1]] = f"{match[2]}/{match[3]}" if match[3] else match[2]
     return found
-
-
-def _gcn_chain(line: str, places: _Places, full: dict[str, str]) -> tuple[Chain, ...]:
-    match = _LOC.match(line)
-    if not match:
-        return _NOWHERE
-    here = places.position(match[1], match[2], match[3])
-    _, _, comment = line.partition(";")
-    frames: Sequence[tuple[str, str, str]] = _FRAME.findall(comment.partition("@[")[2])
-    outer = [Position(full.get(name, name), int(at), int(column)) for name, at, column in frames if int(at)]
-    chain = (*((here,) if here.line else ()), *outer)[:_DEEPEST]
-    return (chain,) if chain else _NOWHERE
