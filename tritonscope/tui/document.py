@@ -1,7 +1,9 @@
 """A text as the view shows it: its lines, what each is nested in, and where things are in it. No textual here."""
 
 import re
+import tokenize
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cached_property
 
 __all__ = ["Document", "follow", "next_match", "words_of"]
@@ -50,6 +52,19 @@ class Document:
             if stripped.rstrip().endswith(("{", ":", "({")) and not stripped.startswith("}"):
                 open_.append((indent, number))
         return found
+
+    @cached_property
+    def strings(self) -> frozenset[int]:
+        """Of Python, the lines that begin within a string; a lexer of single lines would take them for code."""
+        if self.kind != "python":
+            return frozenset()
+        found: set[int] = set()
+        lines = iter(f"{line}\n" for line in self.lines)
+        with suppress(tokenize.TokenError, SyntaxError):  # it is shown as it is, up to where it is no Python
+            for token in tokenize.generate_tokens(lambda: next(lines, "")):
+                if token.type == tokenize.STRING or tokenize.tok_name[token.type] == "FSTRING_MIDDLE":
+                    found.update(range(token.start[0], token.end[0]))
+        return frozenset(found)
 
     def around(self, number: int, most: int) -> list[int]:
         """The lines that open what line `number` is in, the outermost first; at most that many, the innermost ones."""

@@ -403,8 +403,9 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         text = cell.text
         kind = self.rows.kind if self.rows else ""
         palette = PALETTES[self.palette]
+        classes = ((0, len(text), cell.inside),) if cell.inside else spans(text, kind)
         styles: list[tuple[int, int, Style]] = [
-            (start, end, Style(color=palette[name])) for start, end, name in spans(text, kind) if name in palette
+            (start, end, Style(color=palette[name])) for start, end, name in classes if name in palette
         ]
         styles += [(start, end, Style(bold=True, underline=True)) for start, end in cell.marks]
         if self.name_marked:

@@ -15,13 +15,17 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True)
 class Cell:
-    """A line of one side: `number` from 1, None for a gap; `style` names what it is, "" for plain text."""
+    """A line of one side: `number` from 1, None for a gap; `style` names what it is, "" for plain text.
+
+    `inside` is the class of `highlight` that the whole line is in, such as "string", "" where it speaks for itself.
+    """
 
     number: int | None
     text: str
     sign: str = " "
     style: str = ""
     marks: tuple[Span, ...] = ()
+    inside: str = ""
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ class TextRows:
         return len(self.document)
 
     def row(self, number: int) -> Row:
-        return Row((Cell(number + 1, self.document.lines[number]),))
+        inside = "string" if number in self.document.strings else ""
+        return Row((Cell(number + 1, self.document.lines[number], inside=inside),))
 
     def text(self, number: int) -> str:
         return self.document.lines[number]
