@@ -11,11 +11,11 @@ from typing import Any
 from tritonscope.errors import UsageError
 from tritonscope.ir.instruction_classes import CLASSES, MOVED, Class, class_of, width_of
 from tritonscope.ir.instruction_mix import Mix, mix
-from tritonscope.ir.instructions import KINDS, Code, read_code
+from tritonscope.ir.instructions import KINDS, Code, Instruction, read_code
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.links import Chain, Position, counted
 from tritonscope.ir.loops import Loop, find_loops
-from tritonscope.ir.reasons import Reason, reasons
+from tritonscope.ir.reasons import Reason, local_memory, reasons
 from tritonscope.line_links import Links, Listing
 from tritonscope.model import Capture
 from tritonscope.occupancy import Occupancy, occupancy_of
@@ -99,22 +99,30 @@ def stats_of(capture: Capture) -> KernelStats:
         {name: value for name, value in resources.items() if isinstance(value, int)},
         occupancy_of(capture.target, capture.resources),
         tuple(_code_stats(links.stage(stage)) for stage in found),
-        _reasons(links, found[-1:]),
+        _reasons(links, found),
     )
 
 
-def _reasons(links: Links, code: list[str]) -> tuple[Reason, ...]:
-    """Those of the final TTGIR, by the widths of `code`: of PTX, which keeps places that SASS mixes, or AMDGCN."""
-    if "ttgir" not in links.stages:
+def _reasons(links: Links, codes: list[str]) -> tuple[Reason, ...]:
+    """Those of the final TTGIR, by the widths in PTX, which keeps places that SASS mixes, or AMDGCN; and of spills."""
+    if not codes:
         return ()
+    final = links.stage(codes[0])
+    told = local_memory((counted(final.map.at(each.line)), class_of(each, final.kind)) for each in _instructions(final))
+    if "ttgir" not in links.stages:
+        return tuple(told)
     accesses: dict[tuple[Chain, ...], dict[Class, list[int]]] = {}
-    for listing in map(links.stage, code):
-        for instruction in read_code("\n".join(listing.lines), listing.kind).instructions:
-            of_place = accesses.setdefault(listing.map.at(instruction.line), {})
-            widths = of_place.setdefault(class_of(instruction, listing.kind), [])
-            widths.append(width_of(instruction, listing.kind) or 0)
+    listing = links.stage(codes[-1])
+    for each in _instructions(listing):
+        of_place = accesses.setdefault(listing.map.at(each.line), {})
+        widths = of_place.setdefault(class_of(each, listing.kind), [])
+        widths.append(width_of(each, listing.kind) or 0)
     ttgir = links.stage("ttgir")
-    return tuple(reasons(ttgir.lines, ttgir.map, accesses, links.capture.target.removeprefix("sm_")))
+    return (*told, *reasons(ttgir.lines, ttgir.map, accesses, links.capture.target.removeprefix("sm_")))
+
+
+def _instructions(listing: Listing) -> tuple[Instruction, ...]:
+    return read_code("\n".join(listing.lines), listing.kind).instructions
 
 
 def _code_stats(listing: Listing) -> CodeStats:

@@ -12,8 +12,9 @@ from tritonscope.model import KernelRef, Request, Target
 SLOW = ROOT / "tests" / "kernels" / "slow.py"
 
 
-def reasons(function: str, signature: str, dumps: Path) -> list[tuple[str, str]]:
-    request = Request(KernelRef(function, str(SLOW), function), Target.parse("sm_90"), signature=signature)
+def reasons(function: str, signature: str, dumps: Path, **options: str) -> list[tuple[str, str]]:
+    kernel = KernelRef(function, str(SLOW), function)
+    request = Request(kernel, Target.parse("sm_90"), signature=signature, options=options)
     capture = api.capture(request, dumps, python=sys.executable, command=["test"], timeout=300)
     return [(reason.kind, reason.text) for reason in kernel_stats.stats_of(capture).reasons]
 
@@ -39,3 +40,10 @@ def test_the_reason_is_told(function: str, signature: str, kind: str, said: str,
 
 def test_what_is_as_fast_as_it_gets_has_none(tmp_path: Path):
     assert reasons("copy", "x=*fp16:16, y=*fp16:16, n=i32:16, BLOCK=1024", tmp_path) == []
+
+
+def test_the_line_that_spills_is_told(tmp_path: Path):
+    signature = 'a=*fp32:16, b=*fp32:16, c=*fp32:16, M=64, N=64, K=32, PRECISION="ieee"'
+    kind, said = reasons("multiply", signature, tmp_path, maxnreg="32")[0]
+    assert kind == "local_memory"
+    assert "registers are spilled here" in said

@@ -3,7 +3,7 @@
 import pytest
 
 from tritonscope.ir.links import LineMap, Position
-from tritonscope.ir.reasons import Reason, reasons
+from tritonscope.ir.reasons import Reason, local_memory, reasons
 
 HEAD = """\
 #blocked = #ttg.blocked<{sizePerThread = [8], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}>
@@ -35,6 +35,7 @@ def told(*body: str, arch: str = "90", **accesses: list[int]) -> list[Reason]:
 def only(*body: str, **accesses: list[int]) -> str:
     (reason,) = told(*body, arch="90", **accesses)
     assert reason.place == ("k.py", 7, 1)
+    assert reason.line is not None
     assert reason.line > HEAD.count("\n")
     return reason.text
 
@@ -128,3 +129,14 @@ def test_conversions_count_in_loops_and_where_they_move_something() -> None:
     assert told(convert, shared_store=[16]) == []
     assert told(loop, convert, global_load=[16]) == []
     assert told(loop, "    }", convert, shared_store=[16]) == []
+
+
+def test_lines_that_spill_are_told_the_worst_first() -> None:
+    here, there = Position("k.py", 7, 1), Position("k.py", 9, 1)
+    found = local_memory(
+        [(here, "local_load"), (there, "local_store"), (Position("k.py", 9, 5), "local_load"), (here, "float")]
+    )
+    assert [(reason.place, reason.text.partition(":")[0]) for reason in found] == [
+        (("k.py", 9, 0), "1 local store and 1 local load"),
+        (("k.py", 7, 0), "0 local stores and 1 local load"),
+    ]

@@ -45,8 +45,8 @@ python: null | {{file, line}}, text}}], code: {{sass|ptx|amdgcn: {{instructions,
 widths: {{class: {{bytes: n}}}}, opcodes: {{class: {{opcode: n}}}}, loops: [{{label, first_line, last_line, depth,
 waits, python: null | {{file, line}}, instructions, classes, widths, opcodes}}]}}}}, failed: [condition]}}.
 allows says how many blocks each resource alone would let in, next_registers and next_shared the most of each for one
-block more; a reason's kind is "narrow", "no_tensor_core", "older_tensor_core" or "conversion"; lines are those of
-`tritonscope dump`, and a loop's instructions those within it.
+block more; a reason's kind is "narrow", "no_tensor_core", "older_tensor_core", "conversion" or "local_memory", which
+has no ttgir_line; lines are those of `tritonscope dump`, and a loop's instructions those within it.
 Of two: {{left, right, failed}}, left and right as above."""
 
 _ALWAYS = ("registers", "spills", "shared")

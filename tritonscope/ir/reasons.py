@@ -5,14 +5,15 @@ code has for the same place. Standard library only.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from tritonscope.ir.instruction_classes import CLASSES, Class
 from tritonscope.ir.links.positions import Chain, LineMap, Position, counted
 
-__all__ = ["Accesses", "Reason", "reasons"]
+__all__ = ["Accesses", "Reason", "local_memory", "reasons"]
 
 #: What the operations of one place became: for each class, the bytes for each thread of each instruction, 0 for those
 #: that reach no memory.
@@ -45,13 +46,14 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True)
 class Reason:
-    """A sentence about an operation: the line of TTGIR, from 1 and without locations, and of Python where it is known.
+    """A sentence about an operation: the line of TTGIR, from 1 and without locations, and of Python, where it is known.
 
-    `kind` is "narrow", of a load or a store; "no_tensor_core" or "older_tensor_core", of a product; "conversion".
+    `kind` is "narrow", of a load or a store; "no_tensor_core" or "older_tensor_core", of a product; "conversion";
+    "local_memory".
     """
 
     kind: str
-    line: int
+    line: int | None
     place: Position | None
     text: str
 
@@ -76,6 +78,23 @@ def reasons(lines: Sequence[str], found: LineMap, accesses: Accesses, arch: str)
         chains = found.chains[at]
         for kind, text in _of_line(line, at, module, accesses.get(chains, {}), arch):
             told.append(Reason(kind, at + 1, counted(chains), text))
+    return told
+
+
+def local_memory(instructions: Iterable[tuple[Position | None, Class]]) -> list[Reason]:
+    """Which lines of Python have loads and stores of local memory, the most of them first.
+
+    `instructions` are those of machine code, each with the line that it counts for and its class.
+    """
+    counts: dict[Position | None, Counter[Class]] = {}
+    for place, class_ in instructions:
+        if class_ in ("local_load", "local_store"):
+            counts.setdefault(place._replace(column=0) if place else None, Counter())[class_] += 1
+    told = []
+    for place, each in sorted(counts.items(), key=lambda found: -found[1].total()):
+        counts_of = [_count(each[class_], CLASSES[class_]) for class_ in ("local_store", "local_load")]
+        text = f"{_and(counts_of)}: registers are spilled here"
+        told.append(Reason("local_memory", None, place, f"{text}, or an array is indexed at run time"))
     return told
 
 
@@ -190,11 +209,9 @@ def _narrow(access: "re.Match[str]", module: _Module, accesses: Mapping[Class, S
     if width >= min(_WIDEST, of_each * element):
         return None
     what = {"tt.load": "the load", "tt.store": "the store"}.get(access["name"], "the asynchronous copy")
-    said = f"{what} takes {_bytes(width)} at a time, of {_bytes(of_each * element)} for each thread"
+    said = f"{what} takes {_count(width, 'byte')} at a time, of {_count(of_each * element, 'byte')} for each thread"
     if min(together * element, _WIDEST) <= width:
-        return (
-            f"{said}: its layout gives a thread {_elements(together)} of {_bytes(element)} beside each other, no more"
-        )
+        return f"{said}: its layout gives a thread {_count(together, 'element')} of {_count(element, 'byte')} beside each other, no more"
     because = _not_known(access, module)
     return f"{said}, though its layout gives a thread {together} elements beside each other{because}"
 
@@ -261,12 +278,8 @@ def _short(tensor: str) -> str:
     return re.sub(r"<\{.*?\}>", "", tensor)
 
 
-def _bytes(count: int) -> str:
-    return "1 byte" if count == 1 else f"{count} bytes"
-
-
-def _elements(count: int) -> str:
-    return "1 element" if count == 1 else f"{count} elements"
+def _count(count: int, what: str) -> str:
+    return f"1 {what}" if count == 1 else f"{count} {what}s"
 
 
 def _and(names: Sequence[str]) -> str:
