@@ -211,9 +211,9 @@ def _narrow(access: "re.Match[str]", module: _Module, accesses: Mapping[Class, S
     what = {"tt.load": "the load", "tt.store": "the store"}.get(access["name"], "the asynchronous copy")
     said = f"{what} takes {_count(width, 'byte')} at a time, of {_count(of_each * element, 'byte')} for each thread"
     if min(together * element, _WIDEST) <= width:
-        return f"{said}: its layout gives a thread {_count(together, 'element')} of {_count(element, 'byte')} beside each other, no more"
-    because = _not_known(access, module)
-    return f"{said}, though its layout gives a thread {together} elements beside each other{because}"
+        neighbours = f"{_count(together, 'element')} of {_count(element, 'byte')}"
+        return f"{said}: its layout gives a thread {neighbours} beside each other, no more"
+    return f"{said}, though its layout gives a thread {together} elements beside each other{_not_known(access, module)}"
 
 
 def _not_known(access: "re.Match[str]", module: _Module) -> str:
