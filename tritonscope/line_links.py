@@ -4,7 +4,6 @@ Line numbers are those of the texts without locations, as `tritonscope dump` pri
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +24,7 @@ from tritonscope.store import reader
 __all__ = ["Heat", "Links", "Listing", "PythonFile", "PythonLine"]
 
 _LARGEST_AST_DEPTH = 200
-_HIDDEN_NODES = ("Load", "Store", "arguments")
+_HIDDEN_NODES = ("Load", "Store", "arguments")  # which say nothing of what is written
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class PythonLine:
 
 @dataclass(frozen=True)
 class PythonFile:
-    """A file that something came from, with its lines that instructions came from; `text` where the capture has it."""
+    """A file, with its lines that instructions came from; their texts where the capture has them."""
 
     file: str
     lines: tuple[PythonLine, ...]
@@ -81,7 +80,10 @@ class PythonFile:
 
 @dataclass(frozen=True)
 class Heat:
-    """The Python files by how much came of them; `stages` are those counted, `nowhere` what came from no line."""
+    """The Python files, the kernel's own first, with what became of their lines.
+
+    `stages` are those of machine code, the final one last; `nowhere` counts what came from no line, `total` all.
+    """
 
     stages: tuple[str, ...]
     files: tuple[PythonFile, ...]
@@ -155,18 +157,10 @@ class Links:
     def heat(self) -> Heat:
         """What each line of Python became in machine code; inlined library code counts for the line that called it."""
         stages = [name for name in self.stages if kind_of(reader.find_stage(self.capture, name).file) in MACHINE_CODE]
-        counts: dict[str, Counter[Position | None]] = {}
-        moved: dict[Position | None, tuple[int, int]] = {}
-        for name in stages:
-            listing = self.stage(name)
-            of_each: dict[Position | None, list[Instruction]] = {}
-            for instruction in read_code("\n".join(listing.lines), listing.kind).instructions:
-                if instruction.opcode in PADDING:
-                    continue
-                place = counted(listing.map.at(instruction.line))
-                of_each.setdefault(place._replace(column=0) if place else None, []).append(instruction)
-            counts[name] = Counter({place: len(found) for place, found in of_each.items()})
-            moved = {place: bytes_moved(found, listing.kind) for place, found in of_each.items()}
+        found_in = {name: _by_place(self.stage(name)) for name in stages}
+        counts = {name: {place: len(each) for place, each in found.items()} for name, found in found_in.items()}
+        final, kind = (found_in[stages[-1]], self.stage(stages[-1]).kind) if stages else ({}, "")
+        moved = {place: bytes_moved(each, kind) for place, each in final.items()}
         places = sorted({place for found in counts.values() for place in found if place is not None})
         files: dict[str, list[PythonLine]] = {}
         for place in places:
@@ -178,7 +172,7 @@ class Links:
             tuple(stages),
             tuple(PythonFile(file, tuple(files[file])) for file in ordered),
             {name: found.get(None, 0) for name, found in counts.items()},
-            {name: found.total() for name, found in counts.items()},
+            {name: sum(found.values()) for name, found in counts.items()},
         )
 
     @property
@@ -264,6 +258,16 @@ class Links:
             raise UsageError(f"{name} could be {' or '.join(found)}; write more of the path")
         there = ", ".join(sorted({PurePath(file).name for file in files if file}))
         raise UsageError(f"nothing in {self.capture.capture} came from {name}; it came from {there or 'no file'}")
+
+
+def _by_place(listing: Listing) -> dict[Position | None, list[Instruction]]:
+    """The instructions of machine code by the line of Python that they count for."""
+    found: dict[Position | None, list[Instruction]] = {}
+    for instruction in read_code("\n".join(listing.lines), listing.kind).instructions:
+        if instruction.opcode not in PADDING:
+            place = counted(listing.map.at(instruction.line))
+            found.setdefault(place._replace(column=0) if place else None, []).append(instruction)
+    return found
 
 
 def _walk(node: dict[str, Any], depth: int) -> Iterator[dict[str, Any]]:
