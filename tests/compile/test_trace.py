@@ -217,6 +217,46 @@ def test_a_block_of_a_program_is_traced_from_within_and_all_hooks_are_put_back(t
     assert done.stdout == "ok 32\n", done.stderr
 
 
+TUNED = """
+import triton, triton.language as tl
+import tritonscope
+from tritonscope.engine.trace.pretended import install_driver
+from triton.runtime.jit import MockTensor
+
+install_driver({"backend": "cuda", "arch": "90", "warp_size": 32}, print)
+times = iter([3.0, 1.0])
+
+def bench(call, quantiles):
+    call(), call()
+    return [next(times)] * 3
+
+@triton.autotune([triton.Config({"N": 16}), triton.Config({"N": 32})], key=["n"], do_bench=bench)
+@triton.jit
+def fill(x, n, N: tl.constexpr):
+    tl.store(x + tl.arange(0, N), tl.arange(0, N))
+
+x = MockTensor(tl.int32)
+with tritonscope.trace("dumps") as outcome:
+    for n in range(5):
+        fill[(7,)](x, 5)
+    fill[(8,)](x, 5)
+fill[(9,)](x, 5)
+for capture in outcome.captures:
+    tuned = [(each.ms, each.best) for each in capture.tuning]
+    print(capture.components["constants"]["N"], tuned, [(each.grid, each.count) for each in capture.launches])
+"""
+
+
+def test_the_autotuner_s_times_are_kept_the_winner_marked_and_its_launches_left_out(tmp_path):
+    (tmp_path / "tuned.py").write_text(TUNED)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TRITON_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "tuned.py"], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert done.stdout.splitlines() == [
+        "16 [(3.0, False)] []",
+        "32 [(1.0, True)] [((7, 1, 1), 5), ((8, 1, 1), 1)]",
+    ], done.stderr
+
+
 LIGER = """
 import torch
 from liger_kernel.ops.rms_norm import LigerRMSNormFunction

@@ -34,7 +34,7 @@ without a GPU, or with a --target that this GPU is not:
   answers for the target. torch.allclose, torch.equal and torch.testing.assert_close are taken to hold, do_bench calls
   its function once and gives nan, an autotuner compiles each of its configurations and none wins: each is said once.
   Where the program needs a value (.item(), .tolist(), .numpy(), an `if` on a tensor), it ends there with code 5 and a
-  sentence that names the line; what was captured stays. torch.compile generates no kernels without a GPU.
+  sentence that names the line; what was captured stays. torch.compile leaves what it is given as it is.
 
 what is captured, and what is not:
   A compile is captured by a fork of the program, so that its own is not touched; a kernel that Triton's cache on disk

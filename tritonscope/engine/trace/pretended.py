@@ -163,6 +163,7 @@ def install_torch(target: Mapping[str, Any], say: Say) -> None:
         _keep_devices_from_autograd(torch, fake_tensor)
     _calls(torch, say).__enter__()
     torch.nn.Module._apply = _apply_to_module
+    torch.compile = _not_compiled(say)
     torch.testing.assert_close = _taken_to_hold("torch.testing.assert_close", None, say)
     _install_cuda(torch, target)
 
@@ -216,6 +217,16 @@ def _calls(torch: Any, say: Say) -> Any:
             return func(*map(numbered, args), **named)
 
     return Calls()
+
+
+def _not_compiled(say: Say) -> Callable[..., Any]:
+    """In the place of torch.compile, as a function and as a decorator with options."""
+
+    def compile(model: Any = None, *_: Any, **__: Any) -> Any:  # noqa: A001
+        say(f"{_place()}: torch.compile generates no kernels without a GPU, so what it is given runs as it is")
+        return (lambda given: given) if model is None else model
+
+    return compile
 
 
 def _taken_to_hold(name: str, answer: Any, say: Say) -> Callable[..., Any]:
@@ -362,7 +373,9 @@ def why_it_cannot_go_on(error: BaseException) -> str | None:
             "numpy() is not supported",
         )
     )
-    cuda = "Torch not compiled with CUDA" in text or "No CUDA GPUs" in text or "NVIDIA driver" in text
+    cuda = (
+        "Torch not compiled with CUDA" in text or "No CUDA GPUs" in text or "NVIDIA driver" in text or "'_cuda_" in text
+    )
     if not fake and not cuda:
         return None
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_the_programs(frame.filename)]
