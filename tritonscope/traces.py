@@ -36,6 +36,7 @@ INDUCTOR = {
 }
 
 _LONGEST_LINE = 256 << 20
+_LONGEST_FOLDER = 70
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ class Listener:
         self.asked = asked
         self.outcome = Outcome()
         self._on_message = on_message
-        self._folder = tempfile.TemporaryDirectory(prefix="tritonscope-", ignore_cleanup_errors=True)
+        # The name of a socket has room for some hundred characters.
+        where = "/tmp" if len(tempfile.gettempdir()) > _LONGEST_FOLDER else None  # noqa: S108
+        self._folder = tempfile.TemporaryDirectory(prefix="tritonscope-", dir=where, ignore_cleanup_errors=True)
         self.socket = str(Path(self._folder.name, "recorder"))
         self._server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._server.bind(self.socket)

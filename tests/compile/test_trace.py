@@ -158,8 +158,8 @@ def test_a_value_from_the_gpu_ends_the_program_and_filters_choose_kernels(tmp_pa
 
 @pytest.mark.parametrize("how", ["", "raise", "exit", "kill", "interrupt"])
 def test_a_program_cannot_tell_that_it_is_traced(how, tmp_path):
-    script = PROGRAMS / "reports_itself.py"
-    words = [str(script), "--option", how]
+    (tmp_path / "itself.py").write_text((PROGRAMS / "reports_itself.py").read_text())
+    words = ["itself.py", "--option", how]
     plain = subprocess.run([sys.executable, *words], capture_output=True, text=True, input="given", cwd=tmp_path)
     done = traced("-t", "sm_90", *words, cwd=tmp_path, stdin="given")
     assert (done.returncode, done.stdout) == (plain.returncode, plain.stdout)

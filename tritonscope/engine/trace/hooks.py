@@ -30,10 +30,9 @@ class Hooks:
         self.tuned: list[dict[str, Any]] = []
         self.active = False
         self._said: set[str] = set()
+        self._line: Line | None = None
         self._replaced: list[tuple[Any, str, Any]] = []
         self._rounds: dict[int, list[dict[str, Any]]] = {}
-        # A name for this trace's own line; the recorder answers nothing on it.
-        self._line: Line | None = None
 
     # -- in and out
 
@@ -49,7 +48,10 @@ class Hooks:
 
         self.active = True
         self._replace(triton, "compile", self._compile(triton.compile))
-        self._replace(JITFunction, "_do_compile", self._do_compile(JITFunction._do_compile))
+        if hasattr(JITFunction, "_do_compile"):
+            self._replace(JITFunction, "_do_compile", self._do_compile(JITFunction._do_compile))
+        else:  # early releases: kernels that were launched before the trace are not seen
+            self._replace(triton.compiler, "compile", self._compile(triton.compiler.compile))
         self._replace(CompiledKernel, "_init_handles", self._init_handles(CompiledKernel._init_handles))
         self._replace(Autotuner, "_bench", self._bench(Autotuner._bench))
         self._replace(Autotuner, "run", self._run_tuned(Autotuner.run))
@@ -76,23 +78,20 @@ class Hooks:
         """Let the recorder tell the user, once; what the program prints next comes after it."""
         if text not in self._said:
             self._said.add(text)
-            self._send("say", text=text)
+            self.send("say", text=text)
             if self._line is not None:
                 self._line.receive()
-
-    def send(self, event: str, **fields: Any) -> None:
-        """Send an event of the program's own, which belongs to no capture."""
-        self._send(event, **fields)
 
     def report(self) -> None:
         """Send the launches and what the autotuner measured."""
         for launch in self.launches.report():
-            self._send("launch", **launch)
+            self.send("launch", **launch)
         for tuned in self.tuned:
-            self._send("tuned", **tuned)
-        self._send("reported")
+            self.send("tuned", **tuned)
+        self.send("reported")
 
-    def _send(self, event: str, **fields: Any) -> None:
+    def send(self, event: str, **fields: Any) -> None:
+        """Send an event of the program's own, which belongs to no capture."""
         try:
             if self._line is None:
                 self._line = Line(self.socket)

@@ -74,10 +74,11 @@ def _run(words: Sequence[str]) -> None:
         return
     if not getattr(sys.flags, "safe_path", False):
         sys.path.insert(0, os.path.dirname(os.path.realpath(script)))  # noqa: PTH120
+    path = os.path.abspath(script)  # noqa: PTH100 - links are not followed
     vars(main_module).update(
-        __file__=script, __cached__=None, __doc__=None, __loader__=SourceFileLoader("__main__", script)
+        __file__=path, __cached__=None, __doc__=None, __loader__=SourceFileLoader("__main__", path)
     )
-    exec(_code(script), vars(main_module))  # noqa: S102 - running it is the job
+    exec(_code(path), vars(main_module))  # noqa: S102 - running it is the job
 
 
 def _runpy() -> Any:
@@ -101,7 +102,7 @@ def _code(script: str) -> CodeType:
     try:
         data = Path(script).read_bytes()
     except OSError as error:
-        print(f"{sys.executable}: can't open file {os.path.abspath(script)!r}: {error}", file=sys.stderr)  # noqa: PTH100
+        print(f"{sys.executable}: can't open file {script!r}: {error}", file=sys.stderr)
         raise SystemExit(2) from None
     return compile(data, script, "exec", dont_inherit=True)
 
