@@ -21,7 +21,7 @@ from typing import Any
 from tritonscope import __version__, api
 from tritonscope.engine.client import BOOT
 from tritonscope.engine.record import COMPILER_OUTPUT, Recorder
-from tritonscope.errors import TritonscopeError, UsageError
+from tritonscope.errors import Missing, TritonscopeError, UsageError
 from tritonscope.model import Capture, KernelRef, Request, Target, to_json
 from tritonscope.store import decode, reader
 from tritonscope.store.writer import CaptureWriter, add_event
@@ -234,8 +234,9 @@ class Listener:
         how, why = "exited", ""
         try:
             line.sendall((json.dumps(message) + "\n").encode())
-            line.settimeout(self.asked.timeout)
+            line.settimeout(self.asked.timeout)  # for a pass that hangs; one that does not is caught between events
             while (event := _event(file)) is not None:
+                self._check_time(started)
                 if event["event"] == "died":
                     how, why = "crashed", event["message"]
                     break
@@ -249,13 +250,16 @@ class Listener:
                     break
         except TimeoutError:
             how, why = "timeout", f"it did not end within {self.asked.timeout:g} s"
+        except Missing:  # no room on the disk: what there is stays readable
+            writer.publish("interrupted", time.monotonic() - started)
+            raise
         except OSError:
             how, why = "interrupted", "it was cancelled"
         with suppress(OSError):
             line.shutdown(socket.SHUT_RDWR)  # whoever still compiles there ends
         if how == "exited" and recorder.error is not None:
             why = str(recorder.error)
-            how = "crashed"
+            how = "interrupted" if isinstance(recorder.error, Missing) else "crashed"
         elif how == "exited" and not (recorder.finished or recorder.failure):
             how, why = "interrupted", "its process ended without a word"
         if how != "exited":
@@ -267,6 +271,11 @@ class Listener:
             self._published[number] = folder
             if recorder.key is not None:
                 self._keys.setdefault(recorder.key, []).append(folder)
+
+    def _check_time(self, started: float) -> None:
+        """Raise TimeoutError where a capture that began at `started` has had its time."""
+        if self.asked.timeout is not None and time.monotonic() - started > self.asked.timeout:
+            raise TimeoutError
 
     def _is_new(self, id_: str) -> bool:
         """False for a kernel that this trace has captured: another process, or device, compiled it too."""
