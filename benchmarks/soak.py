@@ -1,6 +1,6 @@
 """Compiles that are killed at random moments: nothing published is lost, and nothing is left behind.
 
-    python benchmarks/soak.py [COUNT] [--seed N] [--out FILE]
+    python benchmarks/soak.py [COUNT] [--seconds S] [--seed N] [--out FILE]
 
 Each round compiles a tiny kernel into one dumps folder and, at a moment chosen at random, ends the child (SIGKILL) or
 the command (SIGKILL, SIGTERM, SIGINT), or neither. One round in four compiles in this process instead, and kills the
@@ -268,27 +268,30 @@ def resident() -> float:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("count", nargs="?", type=int, default=500)
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="begin no round after so many")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         soak = Soak(Path(folder), args.seed)
-        for number in range(args.count):
-            soak.round(number)
+        done = 0
+        while done < args.count and time.monotonic() - started < args.seconds:
+            soak.round(done)
+            done += 1
         kept = len(soak.finished)
     grown = soak.grown()
     if grown > MEMORY:
         soak.wrong.append(f"this process grew by {grown} MB")
     verdict = "missed" if soak.wrong else "met"
     print(
-        f"{args.count} compiles, {len(soak.happened)} ways to end, {kept} captures kept, "
+        f"{done} compiles, {len(soak.happened)} ways to end, {kept} captures kept, "
         f"{grown} MB grown, {len(soak.wrong)} things wrong: {verdict}"
     )
     for line in soak.wrong[:20]:
         print(f"  {line}")
     result = {
-        "compiles": args.count,
+        "compiles": done,
         "seed": args.seed,
         "seconds": round(time.monotonic() - started, 1),
         "happened": dict(sorted(soak.happened.items())),

@@ -661,3 +661,17 @@ def test_every_cut_of_an_archive_is_refused(capture: Any, refused: Any, dumps: P
     for cut in range(0, len(whole), len(whole) // 16):
         (tmp_path / "a.tar.gz").write_bytes(whole[:cut])
         refused(tmp_path / "a.tar.gz")
+
+
+def test_of_many_kernels_the_machine_code_is_left_alone(
+    cache_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(direct, "_MOST_DISASSEMBLED", 1)
+    entry(tmp_path / "cache" / "A", cubin=CUBIN)
+    entry(tmp_path / "cache" / "B", name="softmax", cubin=CUBIN)
+    found, _ = reader.list_captures(direct.dumps_of(tmp_path / "cache", "/no/such/python"))
+    assert [c.notes for c in found] == [
+        ("Machine code was not looked into, so there is no SASS; `tritonscope import` does that.",)
+    ] * 2
+    one = direct.open_foreign(tmp_path / "cache" / "A", "/no/such/python")
+    assert "cannot be started" in one.notes[0]

@@ -69,7 +69,10 @@ def _inspected(folder: Path, found: Found, python: str | None) -> Iterable[Mappi
     if not stages & {"cubin", "amdgcn"}:
         return
     if python is None:
-        yield {"event": "note", "text": "Machine code was not looked into: neither SASS nor registers are known."}
+        yield {
+            "event": "note",
+            "text": "Machine code was not looked into, so there is no SASS; `tritonscope import` does that.",
+        }
         return
     message = {
         "action": "inspect",

@@ -13,13 +13,16 @@ from pathlib import Path
 
 from tritonscope import __version__
 from tritonscope.errors import CaptureNotFound, Missing, UsageError, no_room
-from tritonscope.foreign import importing
+from tritonscope.foreign import importing, triton_folders
 from tritonscope.model import Capture
 from tritonscope.store import reader
 
 __all__ = ["dumps_of", "open_foreign"]
 
 _KEPT = 16
+
+#: Disassembling takes a second each: of more than these nobody would wait for it.
+_MOST_DISASSEMBLED = 16
 _MOST_NAMED = 8
 
 
@@ -52,7 +55,8 @@ def _import(path: Path, python: str, folder: Path) -> None:
     partial = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
     try:
         partial.mkdir(parents=True)
-        made = importing.captures_of(str(path), partial, python=python)
+        many = path.is_dir() and triton_folders.how_many(path, _MOST_DISASSEMBLED + 1) > _MOST_DISASSEMBLED
+        made = importing.captures_of(str(path), partial, python=None if many else python)
         problems = [each for each in made if isinstance(each, UsageError)]
         if not any(partial.iterdir()):
             raise problems[0] if problems else UsageError(f"{path} holds nothing that can be imported")

@@ -104,7 +104,7 @@ def is_foreign(path: Path) -> bool:
     """Whether `path`, a file or a folder, looks like something that `compilations` reads."""
     try:
         if path.is_dir():
-            return triton_folders.holds_compilations(path)
+            return triton_folders.how_many(path, 1) > 0
         if not path.is_file():
             return False
         with open_regular(path, links=True) as file:

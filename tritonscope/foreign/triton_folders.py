@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from tritonscope.foreign.found import STAGES, UNKNOWN_TARGET, Artefact, Found
 from tritonscope.foreign.reading import load_object, read_regular
 from tritonscope.store import layout
 
-__all__ = ["artefacts_of", "compilations", "described", "holds_compilations"]
+__all__ = ["artefacts_of", "compilations", "described", "how_many"]
 
 CACHE = "Triton's cache"
 DUMP = "TRITON_DUMP_DIR"
@@ -40,12 +41,15 @@ _LOOKS: Mapping[str, re.Pattern[bytes]] = {
 }
 
 
-def holds_compilations(folder: Path) -> bool:
-    """Whether `folder`, or one below it that is soon found, has files that look like a compilation's."""
-    try:
-        return any(groups for _, groups in _walk(folder, [], _LOOKED_AT))
-    except UsageError:
-        return False
+def how_many(folder: Path, most: int) -> int:
+    """How many compilations `folder` and those below it look to hold; counted to `most`, and as far as is soon done."""
+    count = 0
+    with suppress(UsageError):
+        for _, groups in _walk(folder, [], _LOOKED_AT):
+            count += len(groups)
+            if count >= most:
+                break
+    return count
 
 
 def compilations(root: Path) -> Iterator[Found | UsageError]:
