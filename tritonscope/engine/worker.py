@@ -31,7 +31,11 @@ def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
     for descriptor in (events_descriptor, request_descriptor):
         os.set_inheritable(descriptor, False)
     events = Events(events_descriptor)
-    events.send("hello")
+    try:
+        events.send("hello")
+    except BrokenPipeError:  # the parent is gone already
+        _remove_private_folder()
+        return 0
     requests = os.fdopen(request_descriptor, encoding="utf-8")
     if ahead:
         with suppress(errors.Missing):  # it will be missing, and said to be, when it is asked for
