@@ -22,6 +22,8 @@ from tritonscope.model import KernelRef, Request, Target
 
 __all__ = ["main"]
 
+_TRIES = 100
+
 
 def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
     """Read one request, do it, say so. The exit code is 0 whatever the compiler said: the events tell.
@@ -69,8 +71,12 @@ def _die_with_parent(requests: Any) -> None:
 
 
 def _remove_private_folder() -> None:
-    """What the parent made for us to write to, and can no longer remove."""
-    shutil.rmtree(os.environ[PRIVATE_FOLDER], ignore_errors=True)
+    """What the parent made for us to write to, and can no longer remove; again while another thread writes to it."""
+    folder = os.environ[PRIVATE_FOLDER]
+    for _ in range(_TRIES):
+        shutil.rmtree(folder, ignore_errors=True)
+        if not os.path.lexists(folder):
+            return
 
 
 # -- actions
