@@ -42,7 +42,8 @@ what is captured, and what is not:
   those that it starts anew are not. The autotuner's launches do not count. Launches are told apart by the grid and
   the numbers that are passed; shapes of tensors are those of the first such launch. torch.compile is told to
   compile in this process, without its caches and with Triton's launcher (TORCHINDUCTOR_COMPILE_THREADS=1,
-  TORCHINDUCTOR_FORCE_DISABLE_CACHES=1, TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER=0), unless you set these.
+  TORCHINDUCTOR_FORCE_DISABLE_CACHES=1, TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER=0), unless you set these; the times of
+  its own autotuner are not kept.
 
 --json: one object a line on standard error, when the program has ended:
   {capture, path, kernel, target, key, status, seconds, failure: null | {stage, pass, inner, step, message, file, line},
@@ -174,7 +175,7 @@ def _tell(outcome: traces.Outcome, as_json: bool) -> None:
 def _why_none(outcome: traces.Outcome) -> str:
     if os.environ.get("TRITON_INTERPRET") == "1":
         return ": TRITON_INTERPRET is set, so nothing was compiled"
-    return "" if outcome.skipped or outcome.stopped else ": the program compiled none"
+    return "" if outcome.skipped or outcome.stopped or outcome.errors else ": the program compiled none"
 
 
 def summary(capture: Capture) -> dict[str, Any]:

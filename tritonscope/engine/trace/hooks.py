@@ -6,13 +6,17 @@ goes on.
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from tritonscope.engine.trace.launches import Launches
 from tritonscope.engine.trace.line import Line
 
-__all__ = ["Hooks"]
+__all__ = ["INDUCTOR", "Hooks"]
+
+#: The module of torch.compile's autotuner.
+INDUCTOR = "torch._inductor.runtime.triton_heuristics"
 
 _ABSENT = object()
 
@@ -55,6 +59,14 @@ class Hooks:
         self._replace(CompiledKernel, "_init_handles", self._init_handles(CompiledKernel._init_handles))
         self._replace(Autotuner, "_bench", self._bench(Autotuner._bench))
         self._replace(Autotuner, "run", self._run_tuned(Autotuner.run))
+        # While it is being imported it is there without its classes, and imports triton itself.
+        if hasattr(sys.modules.get(INDUCTOR), "CachingAutotuner"):
+            self.install_inductor()
+
+    def install_inductor(self) -> None:
+        """Hook into torch.compile's own autotuner, which has been imported: its launches are not the program's."""
+        tuner = sys.modules[INDUCTOR].CachingAutotuner
+        self._replace(tuner, "bench", self._aside(tuner.bench))
 
     def remove(self) -> None:
         """Put back all that was replaced, and report what was counted."""
@@ -194,6 +206,17 @@ class Hooks:
                         del tuner.do_bench
                     else:
                         tuner.do_bench = before
+
+        return bench
+
+    def _aside(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def bench(*args: Any, **kwargs: Any) -> Any:
+            outer, self.launches.tuning = self.launches.tuning, set()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                self.launches.tuning = outer
 
         return bench
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
-from tritonscope.engine.trace.hooks import Hooks
+from tritonscope.engine.trace.hooks import INDUCTOR, Hooks
 
 __all__ = ["main"]
 
@@ -32,7 +32,7 @@ def main(settings_text: str, words: Sequence[str]) -> NoReturn:
     settings = json.loads(settings_text)
     pretend = settings["pretend"]
     hooks = Hooks(settings["socket"], measures=pretend is None)
-    actions: dict[str, Callable[[], None]] = {"triton": hooks.install}
+    actions: dict[str, Callable[[], None]] = {"triton": hooks.install, INDUCTOR: hooks.install_inductor}
     if pretend is not None:
         pretended = _pretended()
 
