@@ -5,7 +5,7 @@ The IR is MLIR as it is, so that triton-opt takes the file, too.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +38,14 @@ class Reproducer:
     outcome: str
     message: str | None
 
+    def header(self) -> str:
+        """The first line of a file that says the same, with its newline."""
+        return format_header({each.name: getattr(self, each.name) for each in fields(self) if each.name != "path"})
 
-def format_header(fields: Mapping[str, Any]) -> str:
-    """The first line of a reproducer, with its newline; `fields` are those of Reproducer but for the path."""
-    return f"{HEADER}{json.dumps(dict(fields))}\n"
+
+def format_header(said: Mapping[str, Any]) -> str:
+    """The first line of a reproducer, with its newline; `said` are the fields of Reproducer but for the path."""
+    return f"{HEADER}{json.dumps(dict(said))}\n"
 
 
 def read(path: Path, named: Path | None = None) -> Reproducer:
@@ -60,18 +64,18 @@ def read(path: Path, named: Path | None = None) -> Reproducer:
     try:
         if not line.startswith(HEADER):
             raise ValueError("no header")
-        fields = json.loads(line.removeprefix(HEADER))
+        found = json.loads(line.removeprefix(HEADER))
         return Reproducer(
             path=named,
-            stage=_of(str, fields["stage"]),
-            pass_name=_of(str, fields["pass_name"]),
-            options=_of(str, fields["options"]),
-            call=_call(fields["call"]),
-            target=_target(fields["target"]),
-            versions={_of(str, k): _of(str, v) for k, v in _of(dict, fields["versions"]).items()},
+            stage=_of(str, found["stage"]),
+            pass_name=_of(str, found["pass_name"]),
+            options=_of(str, found["options"]),
+            call=_call(found["call"]),
+            target=_target(found["target"]),
+            versions={_of(str, k): _of(str, v) for k, v in _of(dict, found["versions"]).items()},
             # Until "passed" was possible a file said no more than what the compiler had, if it did not crash.
-            outcome=_of(str, fields.get("outcome") or ("crashed" if fields["message"] is None else "failed")),
-            message=None if fields["message"] is None else _of(str, fields["message"]),
+            outcome=_of(str, found.get("outcome") or ("crashed" if found["message"] is None else "failed")),
+            message=None if found["message"] is None else _of(str, found["message"]),
         )
     except (ValueError, TypeError, KeyError) as error:
         raise UsageError(f"{named} is no reproducer of a capture; give the reproducer.mlir of a failed one") from error

@@ -40,6 +40,7 @@ COMMANDS = {
     "export": ("tritonscope.cli.export", "hand a capture on: one file, a page, a script, a folder to edit"),
     "import": ("tritonscope.cli.importing", "make captures of Triton's caches and dumps, and of traces"),
     "replay": ("tritonscope.cli.replay", "run one pass again on the IR that went into it"),
+    "reduce": ("tritonscope.cli.reduce", "make the IR on which a pass fails smaller while it still fails like that"),
     "explain": ("tritonscope.cli.explain", "say what a pass, operation, layout or instruction is"),
     "kernels": ("tritonscope.cli.kernels", "list the kernels that travel with tritonscope"),
 }

@@ -71,6 +71,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     terminal.add_json_option(parser)
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A reproducer to work on: the file that holds it, its head, and the pass of a capture where it is one of that."""
+
+    file: Path
+    recorded: reproducer.Reproducer
+    source: replaying.Step | None
+
+
 @dataclass
 class _Replayed:
     """What came of it: `said` is what the compiler said, `printed` all of it, `text` the IR after the pass."""
@@ -86,19 +95,12 @@ def run(args: argparse.Namespace) -> int:
     """Replay the file, or the pass; returns the exit code."""
     if args.json and args.output == "-":
         raise UsageError("--json and -o - both take standard output; give -o a file")
-    source = _source(args)
-    if args.diff and source is None:
-        raise UsageError("--diff compares with what a capture has; give a capture and --pass, or leave it out")
     with tempfile.TemporaryDirectory(prefix="tritonscope-") as folder:
-        if source is None:
-            named = Path(args.file)
-            file = _readable_by_a_child(named, Path(folder))
-        else:
-            named = Path(f"the IR before step {source.record.step} of {source.capture.capture}")
-            file = Path(folder) / "before.mlir"
-            file.write_text(replaying.reproducer_of(source), encoding="utf-8")
-        recorded = reproducer.read(file, named)
-        found = _replay(file, named, recorded, _environment(args), args)
+        given = opened(args, Path(folder))
+        source, recorded = given.source, given.recorded
+        if args.diff and source is None:
+            raise UsageError("--diff compares with what a capture has; give a capture and --pass, or leave it out")
+        found = _replay(given, _environment(args), args)
     compared = _compared(source, found)
     # A crash has no words that could be compared.
     same = (
@@ -125,6 +127,19 @@ def run(args: argparse.Namespace) -> int:
 
 def _code(found: _Replayed) -> int:
     return {"passed": ExitCode.DONE, "failed": ExitCode.NOT_COMPILED}.get(found.outcome, ExitCode.CHILD_DIED)
+
+
+def opened(args: argparse.Namespace, folder: Path) -> Opened:
+    """What `args.file` and `args.step` mean; a capture's pass, or what is no file on disk, is written to `folder`."""
+    source = _source(args)
+    if source is None:
+        named = Path(args.file)
+        file = _readable_by_a_child(named, folder)
+    else:
+        named = Path(f"the IR before step {source.record.step} of {source.capture.capture}")
+        file = folder / "before.mlir"
+        file.write_text(replaying.reproducer_of(source), encoding="utf-8")
+    return Opened(file, reproducer.read(file, named), source)
 
 
 def _source(args: argparse.Namespace) -> replaying.Step | None:
@@ -204,14 +219,12 @@ def _say(recorded: reproducer.Reproducer, found: _Replayed, same: bool, args: ar
         terminal.say(f"  {place}{diagnostic.severity}: {diagnostic.message}")
 
 
-def _replay(
-    file: Path, named: Path, recorded: reproducer.Reproducer, env: dict[str, str], args: argparse.Namespace
-) -> _Replayed:
+def _replay(given: Opened, env: dict[str, str], args: argparse.Namespace) -> _Replayed:
     message = {
         "action": "replay",
-        "path": str(file.absolute()),
-        "call": dict(recorded.call),
-        "target": dict(recorded.target),
+        "path": str(given.file.absolute()),
+        "call": dict(given.recorded.call),
+        "target": dict(given.recorded.target),
         "listen": bool(env),
     }
     found = _Replayed()
@@ -220,7 +233,7 @@ def _replay(
         with Child(message, python=python, env=env, stderr=output, timeout=args.timeout) as child:
             for event in child:
                 if event["event"] == "error":
-                    raise _with_place(error_from(event), _text_of(output), file, named)
+                    raise _with_place(error_from(event), _text_of(output), given.file, given.recorded.path)
                 if event["event"] == "failure":
                     found.outcome, found.said = "failed", event["message"]
                 elif event["event"] == "replayed":

@@ -194,6 +194,11 @@ class Child:
         """End the child and all that it started."""
         self._started.kill()
 
+    def send(self, message: Mapping[str, Any]) -> None:
+        """Ask for more, where the request was for an action that takes more."""
+        with suppress(BrokenPipeError):
+            _write_all(self._started.request, (json.dumps(message) + "\n").encode())
+
     def wait_anew(self, seconds: float | None) -> None:
         """Let the time that it has begin again, `seconds` from now."""
         self._timeout = seconds

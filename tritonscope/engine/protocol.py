@@ -40,6 +40,7 @@ output, private, request}, and goes on with the events above; "died" {message} w
 has another, which begins with "program" and says "launch" {key, grid, arguments, count}, "tuned" {key, config, ms,
 best}, "say" {text}, which is answered, "stopped" {text} where it cannot go on, and "reported" at a report's end.
 
+A request for "attempts" is followed by further lines, each answered with "tried": how, message, signal, printed.
 Other requests than a capture are answered with "described", "plain", "replayed" or "failure", "sass" (text) and
 "resources" of machine code that another process left, or "error".
 """

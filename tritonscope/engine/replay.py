@@ -2,16 +2,44 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tritonscope.engine.events import Events
 from tritonscope.errors import Missing, UsageError
 
-__all__ = ["run"]
+__all__ = ["Prepared", "adds", "prepared", "run"]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A module, and a pass manager with the one pass in it."""
+
+    module: Any
+    manager: Any
+
+    def run(self) -> None:
+        """Run the pass; raises what Triton raises where that fails."""
+        try:
+            self.manager.run(self.module, "replay")
+        except TypeError:  # up to Triton 3.5
+            self.manager.run(self.module)
 
 
 def run(message: Mapping[str, Any], events: Events) -> None:
-    """Parse the IR at `message["path"]`, run the pass that `message["call"]` adds, and send "replayed" or "failure".
+    """Run the pass that `prepared` reads about, and send "replayed" or "failure"; raises as that does."""
+    ready = prepared(message)
+    start = time.perf_counter()
+    try:
+        ready.run()
+    except Exception as error:
+        events.send("failure", error=type(error).__name__, message=str(error))
+        return
+    events.send("replayed", ms=(time.perf_counter() - start) * 1000, text=str(ready.module))
+
+
+def prepared(message: Mapping[str, Any]) -> Prepared:
+    """The IR at `message["path"]`, and the pass that `message["call"]` adds, for `message["target"]`.
 
     Raises UsageError where the IR does not parse, and Missing where this Triton has no such pass.
     """
@@ -37,34 +65,27 @@ def run(message: Mapping[str, Any], events: Events) -> None:
     manager = ir.pass_manager(context)
     if message.get("listen"):
         manager.enable_debug()  # what MLIR's own variables ask it to print
-    add = _function(libtriton, message["call"]["path"], triton.__version__)
-    add(manager, *message["call"]["args"], **message["call"]["kwargs"])
-    start = time.perf_counter()
-    try:
-        _run(manager, module)
-    except Exception as error:
-        events.send("failure", error=type(error).__name__, message=str(error))
-        return
-    events.send("replayed", ms=(time.perf_counter() - start) * 1000, text=str(module))
+    adds(message["call"])(manager, *message["call"]["args"], **message["call"]["kwargs"])
+    return Prepared(module, manager)
 
 
-def _function(libtriton: Any, path: list[str], version: str) -> Any:
-    """The native function that adds the pass; only such functions can be reached, whatever a file says."""
-    value = libtriton
+def adds(call: Mapping[str, Any]) -> Any:
+    """The native function that adds the pass; only such functions can be reached, whatever a file says.
+
+    Raises UsageError where `call` is none of one, and Missing where this Triton has no such pass.
+    """
+    import triton
+    from triton._C import libtriton
+
+    path: list[str] = call["path"]
+    value: Any = libtriton
     if path[0] not in ("passes", "nvidia", "amd") or "passes" not in path or any(p.startswith("_") for p in path):
         raise UsageError(f"{'.'.join(path)} adds no pass; replay a reproducer that a capture wrote.")
     for name in path:
         value = getattr(value, name, None)
         if value is None:
             raise Missing(
-                f"Triton {version} has no pass {'.'.join(path)}; replay it with the Triton that made it, --python PATH"
+                f"Triton {triton.__version__} has no pass {'.'.join(path)}; "
+                "replay it with the Triton that made it, --python PATH"
             )
     return value
-
-
-def _run(manager: Any, module: Any) -> None:
-    """`run(module, stage)`, or `run(module)` up to Triton 3.5."""
-    try:
-        manager.run(module, "replay")
-    except TypeError:
-        manager.run(module)

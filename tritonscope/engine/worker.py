@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import json
 import os
+import queue
 import shutil
 import signal
 import sys
@@ -23,6 +24,9 @@ from tritonscope.model import KernelRef, Request, Target
 __all__ = ["main"]
 
 _TRIES = 100
+
+#: What the parent has sent after its request, for the one action that takes more.
+_FOLLOWING: "queue.SimpleQueue[str]" = queue.SimpleQueue()
 
 
 def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
@@ -65,7 +69,8 @@ def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
 
 def _die_with_parent(requests: Any) -> None:
     """The parent keeps the request's descriptor open as long as it lives; at its end, so is ours and our tools'."""
-    requests.read()
+    for line in requests:
+        _FOLLOWING.put(line)
     _remove_private_folder()
     os.killpg(os.getpgid(0), signal.SIGKILL)
 
@@ -161,6 +166,10 @@ def _replay(message: Mapping[str, Any], events: Events) -> None:
     replay.run(message, events)
 
 
+def _attempts(message: Mapping[str, Any], events: Events) -> None:
+    _needs_triton("tritonscope.engine.attempts").run(message, events, lambda: json.loads(_FOLLOWING.get()))
+
+
 def _specialize(message: Mapping[str, Any], events: Events) -> None:
     _needs_triton("tritonscope.engine.specialize").run(message, events)
 
@@ -186,6 +195,7 @@ def _launches(action: str) -> Callable[[Mapping[str, Any], Events], None]:
 
 _ACTIONS = {
     "arguments": _launches("arguments"),
+    "attempts": _attempts,
     "capture": _capture,
     "describe": _describe,
     "inspect": _inspect,
