@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tritonscope.ir.diff import Diff, diff
 
-__all__ = ["Summary", "summarise", "summary"]
+__all__ = ["Summary", "operation_of", "summarise", "summary"]
 
 _MLIR = re.compile(r'\s*(?:%[^=\n]*= )?"?((?:[A-Za-z_][\w$]*\.[\w.$]+)|(?:module|return|call)(?=[ \n]|$))', re.ASCII)
 _LLVM = re.compile(r"  (?:%[^=\n]* = )?(?:(?:tail|musttail|notail) )?([a-z]\w*)", re.ASCII)
@@ -49,8 +49,8 @@ def summarise(diff: Diff) -> Summary:
     for line in diff.lines:
         if not line.shown:
             continue
-        before = _operation(line.left_text, diff.kind) if line.left is not None else ""
-        after = _operation(line.right_text, diff.kind) if line.right is not None else ""
+        before = operation_of(line.left_text, diff.kind) if line.left is not None else ""
+        after = operation_of(line.right_text, diff.kind) if line.right is not None else ""
         if line.kind == "layout":
             layouts += bool(after)
         elif line.kind == "moved":
@@ -65,7 +65,7 @@ def summarise(diff: Diff) -> Summary:
     )
 
 
-def _operation(line: str, kind: str) -> str:
+def operation_of(line: str, kind: str) -> str:
     """The operation or instruction of a line, "" for a line that is none."""
     if kind in ("mlir", "llir"):
         match = (_MLIR if kind == "mlir" else _LLVM).match(line)

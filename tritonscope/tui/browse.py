@@ -22,6 +22,7 @@ from tritonscope.tui import texts
 from tritonscope.tui.captures import CaptureTree, settings_of
 from tritonscope.tui.document import Document, follow
 from tritonscope.tui.ir_view import IrView
+from tritonscope.tui.linking import line_shown
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.pass_list import PassList
 from tritonscope.tui.places import Jumps, Place, first_place, named, record_of, stages_of, texts_of
@@ -87,6 +88,8 @@ class BrowseScreen(SearchScreen):
         Binding("R", "runs", "runs", show=False),
         Binding("w", "ablate", "what each pass buys", show=False),
         Binding("a", "ast", "syntax tree", show=False),
+        Binding("L", "linked", "linked panes: Python and two levels, what is of one origin marked", show=False),
+        Binding("H", "history", "history: what the passes made of this line", show=False),
         Binding("x", "failure", "failure", show=False),
         *(Binding(str(number), f"stage({number})", f"stage {number}", show=False) for number in range(1, 10)),
     ]
@@ -614,6 +617,32 @@ class BrowseScreen(SearchScreen):
     def action_ast(self) -> None:
         """The syntax tree beside the source."""
         self.host.show_ast(self.capture)
+
+    def _line(self) -> int:
+        """The line that the cursor is on, from 1, as texts without locations count; in a diff the new one."""
+        rows, place = self.view.rows, self.place
+        assert self.session is not None
+        if not place.diff:
+            return line_shown(self.session.capture, place, self.toggles.locations, self.view.cursor + 1)
+        found = (rows.row(number).cells[-1] for number in range(self.view.cursor, len(rows))) if rows else iter(())
+        return next((cell.number for cell in found if cell.number and cell.style not in ("removed", "old")), 1)
+
+    def action_linked(self) -> None:
+        """Levels beside each other, what is of one origin marked."""
+        from tritonscope.tui.linked import LinkedScreen
+
+        if self.session is None or not self.session.links.stages:
+            self.notify("this capture has no text whose lines lead to Python", severity="warning")
+            return
+        place = replace(self.place, row=self._line() - 1)
+        self.app.push_screen(LinkedScreen(self.session, place, self.go))
+
+    def action_history(self) -> None:
+        """What the passes made of the operation under the cursor."""
+        from tritonscope.tui.history import show_history
+
+        if self.session is not None:
+            show_history(self, self.session, self.place, self._line(), self.go)
 
     def action_failure(self) -> None:
         """What went wrong."""

@@ -15,6 +15,7 @@ SIGNS = {"changed": "!", "layout": "~", "added": "+", "removed": "-", "moved": "
 
 class _DiffRows:
     columns = 1
+    margin = 0
 
     def __init__(self, diff: Diff, kind: str, title: str, context: int) -> None:
         self.diff, self.kind, self.title = diff, kind, title

@@ -2,7 +2,7 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
 
 from rich.cells import cell_len
@@ -30,6 +30,7 @@ __all__ = ["GROUNDS", "IrView", "cursor_style"]
 _CACHED = 1000
 _STICKY = 3
 _TAB = "    "
+_LINKED = "•"  # never told by colour alone
 _MOST_DRAWN = 10  # columns that one character can take: \U0010ffff
 _MODULES = ("module ", "builtin.module ")
 
@@ -58,6 +59,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.sticky = True
         self.wrap = False
         self.closed: frozenset[tuple[str, ...]] = frozenset()  # keys of the regions that are folded, of any text
+        self.linked: Collection[int] = frozenset()  # rows of the same origin as the cursor of this or another view
         self.selected_from: int | None = None  # where the lines that are being selected begin
         self._placing = Placing(0, {}, None)
         self._strips: OrderedDict[tuple[object, ...], Strip] = OrderedDict()
@@ -82,6 +84,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         Regions that were folded stay so, where the new rows have the same.
         """
         self.rows = rows
+        self.linked = frozenset()
         self.selected_from = None
         self.border_title = escape_markup(rows.title)
         self.set_reactive(IrView.cursor, min(max(cursor, 0), max(len(rows) - 1, 0)))
@@ -138,12 +141,17 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def _gutter(self) -> int:
-        return self._digits + 3
+        return self._digits + 3 + (self.rows.margin if self.rows else 0)
 
     def mark(self, pattern: "re.Pattern[str] | None" = None, name: str = "") -> None:
         """Mark matches of `pattern`, and the uses of `name`."""
         self.pattern, self.name_marked = pattern, name
         self.repaint()
+
+    def link(self, rows: Collection[int]) -> None:
+        """Mark the rows that are of the same origin as what a reader stands on."""
+        self.linked = rows
+        self.refresh()
 
     def repaint(self) -> None:
         """Draw everything anew, after a change of theme."""
@@ -261,6 +269,14 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
             self._reveal(row)
         self.cursor = row
 
+    def bring(self, row: int) -> None:
+        """Put the cursor on a row that belongs to what is read elsewhere; out of sight, it comes a third down."""
+        height, top = self.scrollable_content_region.height or self.size.height, int(self.scroll_offset.y)
+        self.go(row)
+        line = self._placing.line_of(self.cursor)
+        if not top <= line < top + height:
+            self.scroll_to(y=max(line - height // 3, 0), animate=False, force=True)
+
     def go_to_hunk(self, direction: int) -> None:
         """Put the cursor on the next (1) or previous (-1) hunk of a diff, where there is one."""
         hunks: Sequence[int] = getattr(self.rows, "hunks", ())
@@ -314,8 +330,13 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         if y < len(headers):
             return self._strip(headers[y], 0, "sticky", width, int(scroll_x))
         number, part = self._placing.at(line)
-        mode = "cursor" if number == self.cursor else "selected" if number in self.selected_lines else ""
-        return self._strip(number, part, mode, width, int(scroll_x))
+        return self._strip(number, part, self._mode(number), width, int(scroll_x))
+
+    def _mode(self, number: int) -> str:
+        """What a row is, beside what is in it."""
+        if number == self.cursor:
+            return "linked cursor" if number in self.linked else "cursor"
+        return "selected" if number in self.selected_lines else "linked" if number in self.linked else ""
 
     def _headers(self, top: int) -> list[int]:
         """Sticky rows, less those that the cursor would be under."""
@@ -342,10 +363,12 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _draw(self, row: Row, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
         base = self.rich_style
-        if mode == "cursor":
+        if mode.endswith("cursor") and (self.has_focus or mode == "cursor" or self.palette == "ansi"):
             base += cursor_style(GROUNDS[self.palette], self.has_focus)
         elif mode == "selected":
             base += self._selection_style
+        elif mode.startswith("linked"):
+            base += Style(bgcolor=self._colour("linked"))
         elif mode == "sticky":
             base += Style(bgcolor=self._colour("sticky"), italic=True)
         share = width // len(row.cells)
@@ -372,15 +395,16 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         """One cell, `room` cells wide, of a wrapped row its part number `part`; `at` is its row and column of text."""
         number, column = at
         ground = base
-        if cell.style and mode not in ("cursor", "selected") and (colour := self._colour(cell.style)):
+        if cell.style and mode in ("", "sticky") and (colour := self._colour(cell.style)):
             ground = base + Style(bgcolor=colour)
         if heading:
             heading_text = "" if part else cell.text
             return [Segment(heading_text.ljust(room)[:room], base + Style(bold=True, color=self._colour("muted")))]
         hidden = self._placing.hidden.get(number, 0)
         label = "" if cell.number is None or part else str(cell.number)
-        sign = "▸" if hidden else cell.sign
-        gutter = f"{label:>{self._digits}} {sign} "
+        sign = "▸" if hidden else _LINKED if mode.startswith("linked") else cell.sign
+        margin = "" if part else cell.margin
+        gutter = f"{label:>{self._digits}} {sign} {margin:{self._gutter - self._digits - 3}}"
         look = ground + Style(color=self._colour("muted"), bold=sign != " ")
         pieces = [Segment(gutter, look + Style.from_meta({"offset": (column - len(gutter), number)}))]
         note = f" ⋯ {hidden} lines" if hidden else ""
@@ -433,6 +457,9 @@ GROUNDS: dict[str, dict[str, str]] = {
         "faint": "#25292f",
         "sticky": "#2b2f3a",
         "selected": "#3d5a80",
+        "linked": "#4a3f1a",
+        "warm": "#2e2620",
+        "hot": "#4a2a20",
         "muted": "#7f848e",
         "added": "#12351f",
         "new": "#12351f",
@@ -444,6 +471,9 @@ GROUNDS: dict[str, dict[str, str]] = {
         "faint": "#eeeeee",
         "sticky": "#e4e7ee",
         "selected": "#a8c7fa",
+        "linked": "#fff3b8",
+        "warm": "#fbf1e6",
+        "hot": "#fbdcc4",
         "muted": "#6a737d",
         "added": "#d7f5dd",
         "new": "#d7f5dd",

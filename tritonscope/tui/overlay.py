@@ -57,7 +57,8 @@ class Reading(ModalScreen[None]):
 
 
 class Choice(ModalScreen[str | None]):
-    """A list that is filtered as one types; gives the id of what was chosen, None for nothing."""
+    """A list that is filtered as one types, its option number `first` marked before; gives the id of what was chosen,
+    None for nothing."""
 
     DEFAULT_CSS = """
     Choice { align: center top; }
@@ -77,9 +78,9 @@ class Choice(ModalScreen[str | None]):
         Binding("up", "move(-1)", "previous", show=False, priority=True),
     ]
 
-    def __init__(self, title: str, options: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, title: str, options: Sequence[tuple[str, str]], first: int = 0) -> None:
         super().__init__()
-        self._title, self._options = title, list(options)
+        self._title, self._options, self._first = title, list(options), first
 
     def compose(self) -> ComposeResult:
         """A line to type in, and the list."""
@@ -91,6 +92,8 @@ class Choice(ModalScreen[str | None]):
     def on_mount(self) -> None:
         """Everything, at first."""
         self._fill("")
+        if self._options:
+            self.query_one(OptionList).highlighted = self._first
 
     def _fill(self, text: str) -> None:
         from rich.text import Text

@@ -18,6 +18,7 @@ class Cell:
     """A line of one side: `number` from 1, None for a gap; `style` names what it is, "" for plain text.
 
     `inside` is the class of `highlight` that the whole line is in, such as "string", "" where it speaks for itself.
+    `margin` stands between its number and its text, and is no part of that.
     """
 
     number: int | None
@@ -26,6 +27,7 @@ class Cell:
     style: str = ""
     marks: tuple[Span, ...] = ()
     inside: str = ""
+    margin: str = ""
 
 
 @dataclass(frozen=True)
@@ -37,11 +39,13 @@ class Row:
 
 
 class Rows(Protocol):
-    """What a view shows. `kind` is the language, `title` goes into the frame, rows have at most `columns` cells."""
+    """What a view shows. `kind` is the language, `title` goes into the frame, rows have at most `columns` cells, each
+    with a margin that is `margin` wide."""
 
     kind: str
     title: str
     columns: int
+    margin: int
 
     def __len__(self) -> int: ...
 
@@ -76,6 +80,7 @@ class TextRows:
     """A text with line numbers."""
 
     columns = 1
+    margin = 0
 
     def __init__(self, document: Document) -> None:
         self.document, self.kind, self.title = document, document.kind, document.title

@@ -1,15 +1,19 @@
 """What is open: a capture, its texts and diffs, read once and kept for a while. No textual here; safe from threads."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tritonscope.errors import TritonscopeError
+from tritonscope.hot_lines import HotLines
 from tritonscope.ir.kinds import kind_of
+from tritonscope.ir.links import Position
 from tritonscope.ir.locations import strip_debug
+from tritonscope.line_links import Heat, Links, Listing
 from tritonscope.model import Capture, PassRecord
-from tritonscope.store import reader
+from tritonscope.store import profiles, reader
 from tritonscope.tui.document import Document
 
 if TYPE_CHECKING:
@@ -23,6 +27,7 @@ _Kept = TypeVar("_Kept")
 _MOST_CHARACTERS = 12_000_000
 _MOST_DIFF_LINES = 50_000
 _LARGEST_DIFF = 12_000_000
+_MOST_LINKED_LINES = 600_000
 
 
 class Session:
@@ -32,7 +37,11 @@ class Session:
         self.capture = capture
         self._texts: OrderedDict[Hashable, Document] = OrderedDict()
         self._diffs: OrderedDict[Hashable, Diff] = OrderedDict()
+        self._listings: OrderedDict[str, Listing] = OrderedDict()
+        self._links: Links | None = None
+        self._heat: tuple[Heat, Mapping[Position, int]] | None = None
         self._lock = Lock()
+        self._links_lock = Lock()  # held while lines are followed, which takes its time
 
     # -- texts
 
@@ -69,6 +78,43 @@ class Session:
             while size > _MOST_CHARACTERS and len(self._texts) > 2:
                 size -= _size(self._texts.popitem(last=False)[1])
         return document
+
+    # -- links
+
+    @property
+    def links(self) -> Links:
+        """The links of the capture as it is now."""
+        if self._links is None or self._links.capture is not self.capture:
+            self._links, self._heat = Links(self.capture), None
+        return self._links
+
+    def listing(self, text: str | PassRecord) -> Listing:
+        """A stage by its name, or what a pass left, with what its lines came from; raises UsageError where they lead
+        nowhere, and CaptureUnreadable."""
+        with self._links_lock:
+            if isinstance(text, str):
+                return self.links.stage(text)
+            file = reader.file_after(self.capture, text) or ""
+            if file in self._listings:
+                self._listings.move_to_end(file)
+                found = self._listings[file]
+                return replace(found, stage=text.stage, step=text.step, pass_=text.name)
+            found = self._listings[file] = self.links.after(text)
+            lines = sum(len(each.lines) for each in self._listings.values())
+            while lines > _MOST_LINKED_LINES and len(self._listings) > 1:
+                lines -= len(self._listings.popitem(last=False)[1].lines)
+            return found
+
+    def heat(self) -> tuple[Heat, Mapping[Position, int]]:
+        """What each line of Python became, and of those the samples of the capture's profile, empty where it has none;
+        raises UsageError and CaptureUnreadable."""
+        with self._links_lock:
+            links = self.links
+            if self._heat is None:
+                profile = profiles.profile_of(self.capture)
+                tallies = HotLines(profile, links).of_python() if profile else {}
+                self._heat = links.heat(), {place: tally.samples for place, tally in tallies.items()}
+            return self._heat
 
     # -- diffs
 

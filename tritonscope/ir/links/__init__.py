@@ -6,11 +6,22 @@
 from tritonscope.ir.links.assembly import map_amdgcn, map_ptx
 from tritonscope.ir.links.llvm import map_llvm
 from tritonscope.ir.links.mlir import map_mlir
-from tritonscope.ir.links.positions import Chain, LineMap, Position, counted
+from tritonscope.ir.links.positions import Chain, LineMap, Position, SameOrigin, counted
 from tritonscope.ir.links.sass import PtxLines, map_sass, ptx_lines
 from tritonscope.ir.locations import kept_lines
 
-__all__ = ["KINDS", "Chain", "LineMap", "Position", "PtxLines", "counted", "line_map", "ptx_lines", "shown"]
+__all__ = [
+    "KINDS",
+    "Chain",
+    "LineMap",
+    "Position",
+    "PtxLines",
+    "SameOrigin",
+    "counted",
+    "line_map",
+    "ptx_lines",
+    "shown",
+]
 
 _MAPS = {"mlir": map_mlir, "llir": map_llvm, "ptx": map_ptx, "amdgcn": map_amdgcn}
 

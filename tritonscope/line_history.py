@@ -1,0 +1,113 @@
+"""What every pass made of the operations of one origin: forward from a line to what it became, back to where it began.
+
+Line numbers are those of the texts without locations, as `tritonscope dump` prints them.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from tritonscope.errors import UsageError
+from tritonscope.ir.kinds import kind_of
+from tritonscope.ir.links import KINDS, Chain
+from tritonscope.ir.summary import operation_of
+from tritonscope.line_links import Listing
+from tritonscope.model import Capture, PassRecord
+
+__all__ = ["Entry", "history", "texts"]
+
+_VALUES = re.compile(r"[%!$][\w.$-]+|#\d+\b")
+_ALIAS = re.compile(r"(#[A-Za-z_]\w*) = (.+)")
+_ALIASES = re.compile(r"#[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a text holds of an origin, where that is not what the text before it held.
+
+    `step` is None for a stage that no pass left; `name` is the pass's, or the stage's. `lines` are from 1 and `first`
+    is the text of the first of them. `by` says how alike the origins are, as `SameOrigin` does. `new` and `gone` are
+    operations or instructions by name, against the text before; both are empty where only operands, types or layouts
+    differ. `unchanged` says how many texts between the entry before and this one held the same.
+    """
+
+    stage: str
+    step: str | None
+    name: str
+    lines: tuple[int, ...]
+    first: str
+    by: str
+    new: Mapping[str, int]
+    gone: Mapping[str, int]
+    unchanged: int
+
+
+def texts(capture: Capture) -> Iterator[str | PassRecord]:
+    """The texts of a capture whose lines lead to Python, in the order in which they were made: stages by name, passes.
+
+    Of the passes those that changed something and left a whole module, nested ones before the pass that they are in.
+    """
+    stages = {stage.stage: stage.file for stage in capture.stages if kind_of(stage.file) in KINDS}
+    passes = [
+        record
+        for record in capture.passes
+        if record.changed and record.file and kind_of(record.file) in KINDS and record.scope[:1] != "@"
+    ]
+    passes.sort(key=lambda record: [*map(int, record.step.split(".")), math.inf])
+    left = {record.file for record in passes}
+    of_stage = {record.stage for record in passes}
+    if "source" in stages:
+        yield "source"
+    yield from passes
+    for stage, file in stages.items():
+        if stage != "source" and file not in left and stage not in of_stage:
+            yield stage
+
+
+def history(
+    capture: Capture, chains: tuple[Chain, ...], listing_of: Callable[[str | PassRecord], Listing]
+) -> Iterator[Entry]:
+    """The texts in which what came from `chains`, those of a line of any of them, is not what it was before.
+
+    `listing_of` reads a text that `texts` names; one without locations, or for which it raises UsageError, is passed
+    over.
+    """
+    before: Counter[str] = Counter()
+    shape: list[str] = []
+    unchanged = 0
+    for text in texts(capture):
+        try:
+            listing = listing_of(text)
+        except UsageError:
+            continue
+        if not any(listing.map.chains):  # the compiler printed it without locations
+            continue
+        found = listing.map.same_origin(chains)
+        lines = [listing.lines[number - 1] for number in found.lines]
+        operations = Counter(filter(None, (operation_of(line, listing.kind) for line in lines)))
+        here = _shape(lines, listing)
+        if here == shape:
+            unchanged += 1
+            continue
+        yield Entry(
+            listing.stage,
+            listing.step,
+            listing.pass_ or listing.stage,
+            found.lines,
+            lines[0].strip() if lines else "",
+            found.by,
+            dict((operations - before).most_common()),
+            dict((before - operations).most_common()),
+            unchanged,
+        )
+        before, shape, unchanged = operations, here, 0
+
+
+def _shape(lines: Iterable[str], listing: Listing) -> list[str]:
+    """The lines without the names of values, and with what their layouts' names stand for, in no order."""
+    aliases: dict[str, str] = {}
+    if listing.kind == "mlir":
+        aliases = {match[1]: match[2] for line in listing.lines if line[:1] == "#" and (match := _ALIAS.match(line))}
+    return sorted(_VALUES.sub("%", _ALIASES.sub(lambda m: aliases.get(m[0], m[0]), line).strip()) for line in lines)
