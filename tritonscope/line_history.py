@@ -20,6 +20,8 @@ __all__ = ["Entry", "history", "texts"]
 
 _VALUES = re.compile(r"[%!$][\w.$-]+|#\d+\b")
 _ALIAS = re.compile(r"(#[A-Za-z_]\w*) = (.+)")
+_OPERATIONS = 3
+_NAME = 30
 _ALIASES = re.compile(r"#[A-Za-z_]\w*")
 
 
@@ -27,21 +29,28 @@ _ALIASES = re.compile(r"#[A-Za-z_]\w*")
 class Entry:
     """What a text holds of an origin, where that is not what the text before it held.
 
-    `step` is None for a stage that no pass left; `name` is the pass's, or the stage's. `lines` are from 1 and `first`
-    is the text of the first of them. `by` says how alike the origins are, as `SameOrigin` does. `new` and `gone` are
-    operations or instructions by name, against the text before; both are empty where only operands, types or layouts
-    differ. `unchanged` says how many texts between the entry before and this one held the same.
+    `step` is None for a stage that no pass left; `name` is the pass's, or the stage's. `lines` are from 1; `at` is the
+    one to look at, None where nothing is left, and `text` what stands there. `by` says how alike the origins are, as
+    `SameOrigin` does. `new` and `gone` are operations or instructions by name, against the text before; both are empty
+    where only operands, types or layouts differ.
     """
 
     stage: str
     step: str | None
     name: str
     lines: tuple[int, ...]
-    first: str
+    at: int | None
+    text: str
     by: str
     new: Mapping[str, int]
     gone: Mapping[str, int]
-    unchanged: int
+
+    def label(self, own: str = "") -> str:
+        """In a line: the step, its name, how many lines, what is new and what is gone; `own` is named first."""
+        name = self.name if len(self.name) <= _NAME else f"…{self.name[1 - _NAME :]}"
+        lines = "gone" if not self.lines else "1 line" if len(self.lines) == 1 else f"{len(self.lines):,} lines"
+        changes = "  ".join([*_counts("+", self.new, own), *_counts("-", self.gone, own)])
+        return f"{self.step or '':>6} {name:{_NAME}} {lines:>11}  {changes or 'other operands, types or layouts'}"
 
 
 def texts(capture: Capture) -> Iterator[str | PassRecord]:
@@ -67,16 +76,16 @@ def texts(capture: Capture) -> Iterator[str | PassRecord]:
 
 
 def history(
-    capture: Capture, chains: tuple[Chain, ...], listing_of: Callable[[str | PassRecord], Listing]
+    capture: Capture, chains: tuple[Chain, ...], own: str, listing_of: Callable[[str | PassRecord], Listing]
 ) -> Iterator[Entry]:
     """The texts in which what came from `chains`, those of a line of any of them, is not what it was before.
 
+    Of each the line to look at is the first with the operation `own`, else with one that is new, else the first.
     `listing_of` reads a text that `texts` names; one without locations, or for which it raises UsageError, is passed
     over.
     """
     before: Counter[str] = Counter()
     shape: list[str] = []
-    unchanged = 0
     for text in texts(capture):
         try:
             listing = listing_of(text)
@@ -86,23 +95,25 @@ def history(
             continue
         found = listing.map.same_origin(chains)
         lines = [listing.lines[number - 1] for number in found.lines]
-        operations = Counter(filter(None, (operation_of(line, listing.kind) for line in lines)))
+        names = [operation_of(line, listing.kind) for line in lines]
+        operations = Counter(filter(None, names))
         here = _shape(lines, listing)
         if here == shape:
-            unchanged += 1
             continue
+        new, gone = operations - before, before - operations
+        at = names.index(own) if own in names else next((i for i, name in enumerate(names) if name in new), 0)
         yield Entry(
             listing.stage,
             listing.step,
             listing.pass_ or listing.stage,
             found.lines,
-            lines[0].strip() if lines else "",
+            found.lines[at] if lines else None,
+            lines[at].strip() if lines else "",
             found.by,
-            dict((operations - before).most_common()),
-            dict((before - operations).most_common()),
-            unchanged,
+            dict(new.most_common()),
+            dict(gone.most_common()),
         )
-        before, shape, unchanged = operations, here, 0
+        before, shape = operations, here
 
 
 def _shape(lines: Iterable[str], listing: Listing) -> list[str]:
@@ -111,3 +122,9 @@ def _shape(lines: Iterable[str], listing: Listing) -> list[str]:
     if listing.kind == "mlir":
         aliases = {match[1]: match[2] for line in listing.lines if line[:1] == "#" and (match := _ALIAS.match(line))}
     return sorted(_VALUES.sub("%", _ALIASES.sub(lambda m: aliases.get(m[0], m[0]), line).strip()) for line in lines)
+
+
+def _counts(sign: str, counts: Mapping[str, int], own: str) -> list[str]:
+    names = sorted(counts, key=lambda name: name != own)
+    found = [f"{sign}{counts[name]} {name}" if counts[name] > 1 else f"{sign}{name}" for name in names]
+    return found[:_OPERATIONS] + ([f"{sign}.."] if len(found) > _OPERATIONS else [])

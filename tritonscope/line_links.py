@@ -122,6 +122,10 @@ class Links:
             )
         return self._listing(step.stage, file, step.step, step.name)
 
+    def text(self, text: str | PassRecord) -> Listing:
+        """A stage by its name, or what a pass left; raises as `stage` and `after` do."""
+        return self.stage(text) if isinstance(text, str) else self.after(text)
+
     def _listing(self, stage: str, file: str, step: str | None = None, pass_: str | None = None) -> Listing:
         text, kind = reader.read_text(self.capture, file), kind_of(file)
         found = shown(line_map(text, kind, self._ptx if kind == "sass" else ""), text, kind)

@@ -6,7 +6,18 @@ import pytest
 
 from tritonscope import bundled_kernels
 from tritonscope.ir.kinds import kind_of
-from tritonscope.ir.links import KINDS, Chain, LineMap, Position, PtxLines, counted, line_map, ptx_lines, shown
+from tritonscope.ir.links import (
+    KINDS,
+    Chain,
+    LineMap,
+    Position,
+    PtxLines,
+    SameOrigin,
+    counted,
+    line_map,
+    ptx_lines,
+    shown,
+)
 from tritonscope.ir.locations import kept_lines, strip_debug
 from tritonscope.line_links import Links
 from tritonscope.model import Capture
@@ -296,3 +307,32 @@ def test_nothing_is_inferred_where_the_order_is_another() -> None:
     moved = place.format(4) + product + place.format(5) + product + place.format(2) + product
     assert ptx_lines(moved, ptx) == PtxLines([None, 4, None, 5, None, 2, None], frozenset())
     assert ptx_lines(place.format(2) + product + place.format(5) + product, ptx).inferred == frozenset()
+
+
+def test_lines_of_one_origin_are_told_by_column_then_by_line() -> None:
+    def chain(*frames: tuple[int, int]) -> Chain:
+        return tuple(Position("k.py", line, column) for line, column in frames)
+
+    found = LineMap([
+        (chain((5, 3)),),
+        (chain((5, 9)),),
+        (chain((5, 9)), chain((7, 1))),
+        (),
+        (chain((2, 4), (5, 9)),),
+    ])  # fmt: skip
+    assert found.same_origin((chain((5, 9)),)) == SameOrigin((2, 3), "expression")
+    assert found.same_origin((chain((7, 1)),)) == SameOrigin((3,), "expression")
+    assert found.same_origin((chain((2, 4), (5, 9)),)) == SameOrigin((5,), "expression")
+    # Not that expression, but its line; SASS without PTX knows no columns at all.
+    assert found.same_origin((chain((5, 1)),)) == SameOrigin((1, 2, 3), "line")
+    assert found.same_origin((chain((5, 0)),)) == SameOrigin((1, 2, 3), "line")
+    # The same call from elsewhere is no origin of the one here, though what counts for its line is.
+    assert found.same_origin((chain((2, 4), (6, 1)),)) == SameOrigin((5,), "line")
+    assert found.same_origin((chain((8, 1)),)) == SameOrigin()
+    assert found.same_origin(()) == SameOrigin()
+
+
+def test_what_the_library_inlined_counts_for_the_line_that_called_it() -> None:
+    library = Position("/x/triton/language/standard.py", 43, 5)
+    found = LineMap([((library, Position("k.py", 5, 9)),), ((Position("k.py", 6, 1),),)])
+    assert found.same_origin(((Position("k.py", 5),),)) == SameOrigin((1,), "line")

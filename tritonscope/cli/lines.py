@@ -9,6 +9,8 @@ from tritonscope.cli import terminal
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.hot_lines import HotLines
 from tritonscope.ir.links import Chain, Position
+from tritonscope.ir.summary import operation_of
+from tritonscope.line_history import Entry, history
 from tritonscope.line_links import Heat, Links, Listing, PythonLine
 from tritonscope.store import profiles, reader
 
@@ -24,13 +26,17 @@ _EPILOG = """examples:
   tritonscope lines matmul --python matmul_grouped.py:43
   tritonscope lines matmul --stage ptx --line 120
   tritonscope lines matmul --pass tritongpu-pipeline --line 88
+  tritonscope lines matmul --stage ttir --line 33 --follow
   tritonscope lines matmul --stage sass | less
 
 Alone: the Python source with the number of instructions that each line became, and the bytes that each thread loads
 from global memory and stores there, every instruction counted once. What Triton's own library inlined counts for the
 line that called it. Where the capture keeps a profile, its samples stand there too, and the bars are of those.
 --python lists what each stage made of a line, in whichever call it is. --stage or --pass shows a text with what each
-line came from; with --line all that is known of that line. A caller stands behind <. Line numbers are those of
+line came from; with --line all that is known of that line, and with --follow the stages and passes after which the
+operations of its origin are others: forward to what became of it, and back to the pass that first made an instruction
+such. Operations are of one origin where their line and column of Python and the calls that led there are the same, or,
+where one text has no such line, the line of Python alone. A caller stands behind <. Line numbers are those of
 `tritonscope dump`. SASS is joined to PTX by what the binary says; what is told by the order of instructions instead, or
 by source lines alone, says so.
 
@@ -41,7 +47,10 @@ where it keeps no profile.
 ptx_line, inferred}]}; the first of a chain is where it was written, those after it the calls that led there; exact says
 whether lines of SASS have a ptx_line, inferred that this one is by the order of instructions.
 Of --line that line alone, with node: null | {type, text} of the syntax tree, sass_lines that the binary says came from
-a line of PTX, and elsewhere: {stage: [line]}, joined by the line of Python.
+a line of PTX, and elsewhere: {stage: [line]}, joined by the line of Python. With --follow also history: [{stage, step,
+name, lines: [line], at, text, by, new: {operation: n}, gone: {operation: n}}]; step is null for a stage that no pass
+left, at is the line to look at, text what stands there, by "expression", "line", or "" where nothing is left; new and
+gone are against the entry before, and empty where operands, types or layouts alone differ.
 --python: {capture, path, file, line, text, stages: [{stage, lines: [{line, text, chains, ptx_line, inferred}]}]}."""
 
 _MOST_LINES = 12
@@ -60,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     of.add_argument("--pass", dest="pass_", metavar="PASS", help="the lines after a pass: a step, a name, or NAME#K")
     of.add_argument("--python", metavar="[FILE:]L", help="what each stage made of a line of Python")
     parser.add_argument("--line", metavar="N", type=int, help="with --stage or --pass: that line alone")
+    parser.add_argument("--follow", action="store_true", help="with --line: what each pass made of its operation")
     terminal.add_dumps_option(parser)
     terminal.add_json_option(parser)
 
@@ -68,6 +78,8 @@ def run(args: argparse.Namespace) -> int:
     """Print what was asked for."""
     if args.line is not None and not (args.stage or args.pass_):
         raise UsageError("--line goes with --stage or --pass; a line of Python is asked for with --python FILE:L")
+    if args.follow and args.line is None:
+        raise UsageError("--follow goes with --line: it follows one line of a stage or pass")
     capture = terminal.open_named(args)
     links = Links(capture)
     head = {"capture": capture.capture, "path": capture.path}
@@ -251,6 +263,8 @@ def _of_line(links: Links, listing: Listing, args: argparse.Namespace, head: dic
         for stage in links.stages
         if chains and stage != (listing.stage if listing.step is None else None)
     }
+    own = operation_of(listing.lines[number - 1], listing.kind)
+    entries = list(history(links.capture, chains, own, links.text)) if args.follow and chains else []
     if args.json:
         line = _line_json(listing, number)
         line |= {
@@ -258,7 +272,10 @@ def _of_line(links: Links, listing: Listing, args: argparse.Namespace, head: dic
             "sass_lines": links.sass_of_ptx(number) if listing.stage == "ptx" else [],
             "elsewhere": {stage: list(lines) for stage, lines in elsewhere.items()},
         }
-        terminal.print_json(head | _listing_json(listing) | {"lines": [line]})
+        followed = {"history": [_entry_json(entry) for entry in entries]} if args.follow else {}
+        terminal.print_json(head | _listing_json(listing) | {"lines": [line]} | followed)
+    elif args.follow:
+        _print_history(listing, number, own, entries, terminal.console())
     else:
         _print_line(links, listing, number, terminal.console())
         _print_elsewhere(node, elsewhere, terminal.console())
@@ -302,6 +319,19 @@ def _print_elsewhere(node: tuple[str, str] | None, elsewhere: dict[str, tuple[in
             console.print(Text.assemble((f"  {terminal.escape(stage):10} ", "dim"), _few(lines)))
 
 
+def _print_history(listing: Listing, number: int, own: str, entries: Sequence[Entry], console: "Console") -> None:
+    from rich.text import Text
+
+    console.print(Text(f"{terminal.escape(_name(listing))}, line {number}", style="bold"))
+    console.print(Text(f"  {terminal.escape(listing.lines[number - 1].strip())}"), no_wrap=True, overflow="ellipsis")
+    if not entries:
+        console.print(Text("from no line of Python that the compiler names, so it cannot be followed", style="dim"))
+    for entry in entries:
+        console.print(Text(terminal.escape(entry.label(own)), style="bold"), no_wrap=True, overflow="ellipsis")
+        if entry.at is not None:
+            console.print(_numbered(entry.at, entry.text), no_wrap=True, overflow="ellipsis")
+
+
 def _few(lines: Sequence[int]) -> str:
     return ", ".join(map(str, lines[:_MOST_LINES])) + (", .." if len(lines) > _MOST_LINES else "")
 
@@ -337,6 +367,20 @@ def _listing_json(listing: Listing) -> dict[str, Any]:
         "pass": listing.pass_,
         "file": listing.file,
         "exact": listing.exact,
+    }
+
+
+def _entry_json(entry: Entry) -> dict[str, Any]:
+    return {
+        "stage": entry.stage,
+        "step": entry.step,
+        "name": entry.name,
+        "lines": list(entry.lines),
+        "at": entry.at,
+        "text": entry.text,
+        "by": entry.by,
+        "new": dict(entry.new),
+        "gone": dict(entry.gone),
     }
 
 

@@ -8,7 +8,8 @@ from textual.screen import Screen
 from tritonscope.errors import TritonscopeError
 from tritonscope.line_history import Entry, history, texts
 from tritonscope.model import Capture
-from tritonscope.tui.linking import chains_of, history_label, level_at, operation_at
+from tritonscope.printable import escape
+from tritonscope.tui.linking import chains_of, level_at, operation_at
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.places import Place
 from tritonscope.tui.session import Session
@@ -33,7 +34,7 @@ def show_history(screen: Screen[None], session: Session, place: Place, line: int
             level = level_at(session, place)
             title, own = f"line {line} of {level.document.title}", operation_at(level, line)
             chains = chains_of(session.links, level, line)
-            entries = list(history(session.capture, chains, session.listing)) if chains else []
+            entries = list(history(session.capture, chains, own, session.listing)) if chains else []
         except TritonscopeError as error:
             said = str(error)
         screen.app.call_from_thread(show, entries, title, own, said)
@@ -43,14 +44,14 @@ def show_history(screen: Screen[None], session: Session, place: Place, line: int
         if not entries:
             screen.notify(said, severity="warning", markup=False)
             return
-        options = [(str(index), history_label(entry, own)) for index, entry in enumerate(entries)]
+        options = [(str(index), escape(entry.label(own))) for index, entry in enumerate(entries)]
         first = _present(session.capture, place, entries)
         screen.app.push_screen(Choice(f"{title} through the passes", options, first), partial(chosen, entries))
 
     def chosen(entries: Sequence[Entry], index: str | None) -> None:
         if index is not None:
             entry = entries[int(index)]
-            row = entry.lines[0] - 1 if entry.lines else 0
+            row = entry.at - 1 if entry.at else 0
             go(Place(step=entry.step, row=row) if entry.step else Place(stage=entry.stage, row=row))
 
     screen.run_worker(find, thread=True, exclusive=True, group="history")

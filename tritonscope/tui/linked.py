@@ -107,9 +107,9 @@ class LinkedScreen(SearchScreen):
         self._levels = [Level(place, self._document(place)) for place in self._places]
         for number, level in enumerate(self._levels):
             self.panes[number].show(TextRows(level.document), self._row if number == self._at else 0)
-            self._follow(number)
         self._arrange()
         self.view.focus()
+        self.call_after_refresh(self._follow_all)  # when the panes know their heights
 
     def on_resize(self) -> None:
         """As many panes as there is room for."""
@@ -149,6 +149,10 @@ class LinkedScreen(SearchScreen):
         self._levels[number] = Level(place, document)
         pane.show(TextRows(document), place.row or follow(before.document.lines, pane.cursor, document.lines))
         self._follow(number, None if place.row else (before, line))
+
+    def _follow_all(self) -> None:
+        for number in range(_PANES):
+            self._follow(number)
 
     @work(thread=True, group="links")
     def _follow(self, number: int, came_from: tuple[Level, int] | None = None) -> None:

@@ -1,7 +1,7 @@
 """Lines of one origin across the levels of a capture. No textual here."""
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
@@ -11,7 +11,6 @@ from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.links import KINDS, Chain, Position
 from tritonscope.ir.locations import kept_lines
 from tritonscope.ir.summary import operation_of
-from tritonscope.line_history import Entry
 from tritonscope.line_links import Links, Listing
 from tritonscope.model import Capture, PassRecord
 from tritonscope.printable import escape
@@ -27,7 +26,6 @@ __all__ = [
     "chains_of",
     "document_at",
     "first_levels",
-    "history_label",
     "level_at",
     "line_shown",
     "nearest",
@@ -43,8 +41,6 @@ _WORDS = {
     "expression": "of the same expression",
     "line": "of the same line of Python",
 }
-_NAME = 30
-_OPERATIONS = 3
 
 
 @dataclass(frozen=True)
@@ -199,21 +195,6 @@ def origin_text(links: Links, level: Level, line: int) -> Text:
 def _place(frame: Position) -> str:
     column = f":{frame.column}" if frame.column else ""
     return escape(f"{PurePath(frame.file).name}:{frame.line}{column}")
-
-
-def history_label(entry: Entry, own: str) -> str:
-    """An entry of a line's history, for a list; `own` is the operation of the line, which is named first."""
-    name = entry.name if len(entry.name) <= _NAME else f"…{entry.name[1 - _NAME :]}"
-    count = "gone" if not entry.lines else "1 line" if len(entry.lines) == 1 else f"{len(entry.lines):,} lines"
-    changes = [*_counts("+", entry.new, own), *_counts("-", entry.gone, own)]
-    said = "  ".join(changes) or "other operands, types or layouts"
-    return escape(f"{entry.step or '':>6} {name:{_NAME}} {count:>11}  {said}")
-
-
-def _counts(sign: str, counts: Mapping[str, int], own: str) -> list[str]:
-    names = sorted(counts, key=lambda name: name != own)
-    found = [f"{sign}{counts[name]} {name}" if counts[name] > 1 else f"{sign}{name}" for name in names]
-    return found[:_OPERATIONS] + ([f"{sign}.."] if len(found) > _OPERATIONS else [])
 
 
 def operation_at(level: Level, line: int) -> str:

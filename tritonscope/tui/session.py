@@ -93,7 +93,7 @@ class Session:
         nowhere, and CaptureUnreadable."""
         with self._links_lock:
             if isinstance(text, str):
-                return self.links.stage(text)
+                return self.links.stage(text)  # which keeps them
             file = reader.file_after(self.capture, text) or ""
             if file in self._listings:
                 self._listings.move_to_end(file)
