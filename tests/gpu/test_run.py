@@ -149,6 +149,21 @@ def test_a_call_stands_in_for_a_spec(cwd):
     assert "(17,)" in json.dumps(found["checks"])
 
 
+def test_an_edited_capture_is_checked_and_timed_beside_its_parent(cwd):
+    """Another dividend of the same kernel is wrong, and about as fast."""
+    scale = WRONG.with_name("scale.py")
+    parent = json.loads(tritonscope("compile", scale, "--json", cwd=cwd).stdout)["capture"]
+    ptx = tritonscope("dump", parent, "ptx", cwd=cwd).stdout
+    (cwd / "edited.ptx").write_text(ptx.replace("mul.f32", "add.f32"))
+    child = json.loads(tritonscope("edit", parent, "ptx", "edited.ptx", "--json", cwd=cwd).stdout)["capture"]
+    done, (edited, whole) = run(child, "--beside", parent, cwd=cwd)
+    assert done.returncode == 1, done.stderr
+    assert (edited["correct"], whole["correct"]) == (False, True)
+    assert (edited["capture"], whole["capture"]) == (child, parent)
+    assert 0.5 < edited["baselines"][parent]["ratio"] < 2
+    assert whole["ms"] is None
+
+
 def test_another_architecture_is_refused_before_the_launch(cwd):
     compiled = tritonscope("compile", f"{WRONG}:right", "-t", "sm_120", "--json", cwd=cwd)
     done, found = run(json.loads(compiled.stdout)["capture"], cwd=cwd)

@@ -30,8 +30,8 @@ _DESCRIPTION = """Change one text of a capture by hand and compile on from there
   edit CAPTURE --pass P           the IR after a pass, from which the passes after it go on
   edit CAPTURE STAGE FILE         take the edited text from FILE, or from standard input where that is -
 
-What comes of it is a capture of its own beside the first, which every command takes. The kernel's file is loaded again
-for it, which runs the code in it: take care whose capture it is."""
+What comes of it is a capture of its own, which every command takes. The kernel's file is loaded again for it, which
+runs the code in it: take care whose capture it is."""
 
 _EPILOG = """examples:
   tritonscope edit matmul ttgir
@@ -92,6 +92,7 @@ def run(args: argparse.Namespace) -> int:
     place = editing.of_stage(capture, stage) if stage is not None else editing.after_pass(capture, args.step)
     edited = _taken(file, place) if file is not None else _by_editor(place)
     if not edited.text.strip():
+        _remove(edited)
         raise UsageError(f"{edited.path} is empty, so nothing was compiled; give the whole edited text")
     if place.is_unchanged(edited.text):
         _remove(edited)
@@ -154,11 +155,14 @@ def _by_editor(place: editing.Place) -> _Edited:
     except (OSError, ValueError) as error:
         _remove(written)
         raise UsageError(f"the editor {editor!r} cannot be started ({error}); set EDITOR to another one") from None
+    edited = replace(written, text=files.read_loose(written.path).decode("utf-8", "replace"))
     if code:
-        _say_where(written)
+        if place.is_unchanged(edited.text):
+            _remove(edited)
+        else:
+            _say_where(edited)
         raise UsageError(f"the editor {editor!r} ended with code {code}, so nothing was compiled; try again")
-    text = files.read_loose(written.path).decode("utf-8", "replace")
-    return replace(written, text=text)
+    return edited
 
 
 def _remove(edited: _Edited) -> None:

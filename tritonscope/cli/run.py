@@ -152,7 +152,7 @@ def _results(asked: runs.Asked, args: argparse.Namespace, progress: StatusLine) 
             once = {id(each): each for each in named}
             found = dict(zip(once, pool.map(planned, once.values(), itertools.repeat(Path(scratch))), strict=True))
             units = [unit for each in named for unit in found[id(each)]]
-            if asked.beside is not None:
+            if asked.beside is not None and asked.seeds:
                 units += [replace(unit, timed=False) for unit in runs.plan_capture(asked.beside, asked)]
         except KeyboardInterrupt:
             asked.cancel.cancel()  # else the pool would wait for what it compiles

@@ -219,6 +219,8 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
             return "x"
         if record.method == "skipped":
             return "/"
+        if record.method == "edited":
+            return "e"
         if not record.changed:
             return " "
         stat = self.stats.get(record.step)
