@@ -69,7 +69,7 @@ def _notes(capture: Capture, sources: Sources) -> Iterator[str]:
     if left_out := capture.request.get("skip"):
         yield f"The capture left passes out ({', '.join(map(str, left_out))}); the script runs them all."
     if capture.request.get("edits"):
-        yield "The capture goes on from an edited text that lies in its folder; the script compiles the kernel as it is."
+        yield "The capture goes on from an edited text in its folder; the script compiles the kernel as it is."
 
 
 def _entry(name: str, value: Any) -> str:
