@@ -19,6 +19,7 @@ from tritonscope.ir.diff import diff
 from tritonscope.ir.locations import strip_debug, strip_locations
 from tritonscope.model import Capture
 from tritonscope.store import reader
+from tritonscope.tui import texts
 
 KERNEL, TARGET = "scale", "sm_90"
 FILE = Path(__file__).parents[1] / "kernels" / "scale.py"
@@ -42,9 +43,9 @@ def edited(parent: Capture):
     """edited(place, text) -> the capture that goes on from there."""
 
     def compiled(place: editing.Place, text: str) -> Capture:
-        request, texts = editing.request(place, text)
+        request, given = editing.request(place, text)
         dumps = Path(parent.path).parents[1]
-        return api.capture(request, dumps, python=sys.executable, command=["test"], timeout=300, texts=texts)
+        return api.capture(request, dumps, python=sys.executable, command=["test"], timeout=300, texts=given)
 
     return compiled
 
@@ -108,6 +109,7 @@ def test_after_a_pass_the_rest_of_the_passes_go_on(parent: Capture, edited, caps
         code, out, _ = run(capsys, command, *arguments)
         assert code == 0
         assert f"edited IR after tritongpu-coalesce, step {changed.step}, of {parent.capture}" in out
+    assert f"edited IR after tritongpu-coalesce, step {changed.step}, of {parent.capture}" in texts.header(child).plain
     # An edit of the edit stays one of both.
     again = editing.of_stage(child, "ptx")
     grandchild = edited(again, again.shown().replace("add.f32", "sub.f32", 1))
@@ -229,8 +231,8 @@ def test_a_kernel_that_has_changed_since_is_taken_from_the_capture(tmp_path: Pat
     capture = api.capture(request, tmp_path / "dumps", python=sys.executable, command=["test"], timeout=300)
     file.write_text("raise SystemExit('another file')\n")
     place = editing.of_stage(capture, "ttir")
-    request, texts = editing.request(place, place.shown().replace("mulf", "addf"))
-    child = api.capture(request, tmp_path / "dumps", python=sys.executable, command=["test"], texts=texts)
+    request, given = editing.request(place, place.shown().replace("mulf", "addf"))
+    child = api.capture(request, tmp_path / "dumps", python=sys.executable, command=["test"], texts=given)
     assert child.status == "ok"
     assert "add.f32" in reader.stage_text(child, "ptx")
     assert "add.f32" not in reader.stage_text(capture, "ptx")
@@ -241,8 +243,8 @@ def test_amd(tmp_path: Path) -> None:
     capture = api.capture(request, tmp_path, python=sys.executable, command=["test"], timeout=300)
     for place in (editing.after_pass(capture, "tritongpu-coalesce"), editing.of_stage(capture, "llir")):
         old, new = ("arith.mulf", "arith.addf") if place.kind == "mlir" else ("fmul", "fadd")
-        request, texts = editing.request(place, place.shown().replace(old, new))
-        child = api.capture(request, tmp_path, python=sys.executable, command=["test"], texts=texts)
+        request, given = editing.request(place, place.shown().replace(old, new))
+        child = api.capture(request, tmp_path, python=sys.executable, command=["test"], texts=given)
         assert child.status == "ok", child.failure
         assert reader.stage_text(child, "amdgcn").count("_add_f32") > reader.stage_text(capture, "amdgcn").count(
             "_add_f32"

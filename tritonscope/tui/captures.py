@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.widgets import Tree
 from textual.widgets.tree import TreeNode
 
+from tritonscope import recipe
 from tritonscope.bundled_kernels import BundledKernel
 from tritonscope.model import Capture
 from tritonscope.printable import escape
@@ -91,8 +92,8 @@ def _label(capture: Capture, settings: str) -> Text:
     status = _STATUS.get(capture.status, capture.status)
     if status:
         text.append(f" {status}", style="bold red" if capture.status != "running" else "bold yellow")
-    if settings:
-        text.append(f" {escape(settings)}", style="dim")
+    for apart in filter(None, (settings, recipe.words(capture.request))):
+        text.append(f" {escape(apart)}", style="dim")
     return text
 
 

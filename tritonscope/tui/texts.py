@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from tritonscope import recipe
 from tritonscope.model import Capture
 from tritonscope.occupancy import occupancy_of
 from tritonscope.printable import escape
@@ -31,6 +32,8 @@ def header(capture: Capture | None, variant: str = "", busy: str = "") -> Text:
     if variant:
         text.append(f"  {escape(variant)}")
     text.append(f"  {capture.status}", style=_STATUS_STYLES.get(capture.status, "bold"))
+    if made := recipe.words(capture.request):
+        text.append(f"  {escape(made)}")
     if version := capture.versions.get("triton"):
         text.append(f"  Triton {escape(str(version))}", style="dim")
     if capture.seconds is not None:
