@@ -100,6 +100,17 @@ def test_sass_leads_to_the_line_of_ptx_that_the_binary_names(matmul):
     driven(matmul, (200, 60), script)
 
 
+def test_an_instruction_from_no_line_of_python_still_leads_to_its_ptx(matmul):
+    async def script(pilot):
+        screen = await linked(pilot, "CS2R R144", stage="8")
+        assert [line.split()[0] for line in marked(screen.panes[1])] == ["bra.uni"]
+        text = "\n".join(text_of(pilot.app))
+        assert "from no line of Python" in text
+        assert "from PTX line" in text
+
+    driven(matmul, (200, 60), script)
+
+
 def test_another_level_in_a_pane_stays_with_the_origin(matmul):
     async def script(pilot):
         screen = await linked(pilot, "ttng.warp_group_dot ")
@@ -213,6 +224,26 @@ def test_a_diff_and_a_text_with_locations_mean_the_same_line(matmul):
         assert "ttng.warp_group_dot " in screen.view.rows.text(screen.view.cursor)
 
     driven(matmul, (200, 60), script)
+
+
+def test_a_narrow_terminal_shows_the_level_that_the_reader_came_from(matmul):
+    async def script(pilot):
+        screen = await linked(pilot, "wgmma.mma_async", stage="7")
+        assert [pane.display for pane in screen.panes] == [False, False, True]
+        assert screen.view.has_focus
+        assert "wgmma.mma_async" in screen.view.rows.text(screen.view.cursor)
+        assert "pane 3 of 3" in text_of(pilot.app)[-1]
+
+    driven(matmul, (80, 24), script)
+
+
+def test_what_is_no_text_says_so(matmul):
+    async def script(pilot):
+        await press(pilot, "t", *"locations", "enter", "colon", *"ptxas", "enter", "L")
+        assert "which is no text" in "\n".join(text_of(pilot.app))
+        assert "its lines lead nowhere" in "\n".join(text_of(pilot.app))
+
+    driven(matmul, (120, 40), script)
 
 
 def test_what_cannot_be_followed_says_so(matmul):

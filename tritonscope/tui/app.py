@@ -39,7 +39,8 @@ __all__ = ["ScopeApp"]
 
 _HINTS = (
     ("}", "next change"), ("d", "diff"), ("1-9", "stage"), ("p", "passes"), ("/", "search"), ("K", "explain"),
-    ("0", "captures"), ("c", "compare"), ("e", "variant"), ("r", "run"), ("?", "help"), ("q", "quit"),
+    ("L", "linked panes"), ("0", "captures"), ("c", "compare"), ("e", "variant"), ("r", "run"),
+    ("?", "help"), ("q", "quit"),
 )  # fmt: skip
 _POLL_SECONDS = 1.0
 _DRAW_SECONDS = 0.15

@@ -41,6 +41,8 @@ def show_history(screen: Screen[None], session: Session, place: Place, line: int
 
     def show(entries: Sequence[Entry], title: str, own: str, said: str) -> None:
         screen.app.clear_notifications()
+        if not screen.is_current:  # the reader went elsewhere meanwhile
+            return
         if not entries:
             screen.notify(said, severity="warning", markup=False)
             return

@@ -82,6 +82,7 @@ class LinkedScreen(SearchScreen):
         *(Binding(str(number), f"stage({number})", f"stage {number}", show=False) for number in range(1, 10)),
     ]
     TOGGLES = ("wrap", "sticky")
+    AUTO_FOCUS = None  # the first pane is not the one that the reader comes from
 
     def __init__(self, session: Session, present: Place, go: Callable[[Place], None]) -> None:
         super().__init__()
@@ -207,6 +208,7 @@ class LinkedScreen(SearchScreen):
         """Another pane leads."""
         if event.widget in self.panes:
             self._at = self.panes.index(event.widget)
+            self._arrange()
             self._link()
 
     def _related(self, number: int) -> Related:

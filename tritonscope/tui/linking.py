@@ -7,6 +7,7 @@ from pathlib import PurePath
 
 from rich.text import Text
 
+from tritonscope.errors import UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.ir.links import KINDS, Chain, Position
 from tritonscope.ir.locations import kept_lines
@@ -81,7 +82,11 @@ def text_at(capture: Capture, place: Place) -> str | PassRecord:
 def document_at(session: Session, place: Place) -> Document:
     """The text at a place; raises UsageError and CaptureUnreadable."""
     text = text_at(session.capture, place)
-    return session.stage(text) if isinstance(text, str) else session.after(text)
+    if isinstance(text, str):
+        return session.stage(text)
+    if text.file is not None and kind_of(text.file) == "binary":
+        raise UsageError(f"{text.name} left {text.file}, which is no text; the last stage is its disassembly")
+    return session.after(text)
 
 
 def level_at(session: Session, place: Place) -> Level:
@@ -110,11 +115,11 @@ def first_levels(capture: Capture, present: Place) -> tuple[list[Place], int]:
 
 def line_shown(capture: Capture, place: Place, locations: bool, line: int) -> int:
     """The line, as texts without locations count, of line `line` of the text at `place`, which may be shown with."""
-    if not locations:
-        return line
     text = text_at(capture, place)
     file = reader.find_stage(capture, text).file if isinstance(text, str) else reader.file_after(capture, text)
     kind = kind_of(file or "")
+    if not locations or kind not in KINDS:
+        return line
     whole = reader.stage_text(capture, text) if isinstance(text, str) else reader.after(capture, text)
     return bisect_left(kept_lines(whole, kind), line - 1) + 1
 
@@ -174,8 +179,8 @@ def origin_text(links: Links, level: Level, line: int) -> Text:
         return text.append("its lines lead nowhere" if level.known else "following its lines ..", style="dim")
     chains = level.listing.map.at(line)
     if not chains:
-        return text.append("from no line of Python that the compiler names", style="dim")
-    for index, frame in enumerate(chains[0]):
+        text.append("from no line of Python that the compiler names", style="dim")
+    for index, frame in enumerate(chains[0] if chains else ()):
         text.append("" if not index else "\n" if index == 1 else "   ")
         text.append("from " if not index else "called at ", style="dim")
         text.append(_place(frame), style="bold")
@@ -187,7 +192,7 @@ def origin_text(links: Links, level: Level, line: int) -> Text:
     if ptx_line := level.listing.ptx_line(line):
         how = "inferred from its order" if line in level.listing.inferred else "the binary says so"
         text.append("\nfrom PTX line ", style="dim").append(f"{ptx_line}", style="bold").append(f"  {how}", style="dim")
-    elif level.listing.kind == "sass" and not level.listing.exact:
+    elif chains and level.listing.kind == "sass" and not level.listing.exact:
         text.append("\nthe binary names source lines alone, no PTX: columns are not known", style="dim")
     return text
 
