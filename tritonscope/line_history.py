@@ -20,9 +20,9 @@ __all__ = ["Entry", "history", "texts"]
 
 _VALUES = re.compile(r"[%!$][\w.$-]+|#\d+\b")
 _ALIAS = re.compile(r"(#[A-Za-z_]\w*) = (.+)")
+_ALIASES = re.compile(r"#[A-Za-z_]\w*")
 _OPERATIONS = 3
 _NAME = 30
-_ALIASES = re.compile(r"#[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True)
@@ -56,23 +56,19 @@ class Entry:
 def texts(capture: Capture) -> Iterator[str | PassRecord]:
     """The texts of a capture whose lines lead to Python, in the order in which they were made: stages by name, passes.
 
-    Of the passes those that changed something and left a whole module, nested ones before the pass that they are in.
+    A stage only where no pass on the way to it is known; of the passes those that changed something and left a whole
+    module, nested ones before the pass that they are in.
     """
-    stages = {stage.stage: stage.file for stage in capture.stages if kind_of(stage.file) in KINDS}
+    stages = [stage.stage for stage in capture.stages if kind_of(stage.file) in KINDS]
     passes = [
         record
         for record in capture.passes
         if record.changed and record.file and kind_of(record.file) in KINDS and record.scope[:1] != "@"
     ]
     passes.sort(key=lambda record: [*map(int, record.step.split(".")), math.inf])
-    left = {record.file for record in passes}
-    of_stage = {record.stage for record in passes}
-    if "source" in stages:
-        yield "source"
-    yield from passes
-    for stage, file in stages.items():
-        if stage != "source" and file not in left and stage not in of_stage:
-            yield stage
+    for stage in stages:
+        yield from [record for record in passes if record.stage == stage] or [stage]
+    yield from (record for record in passes if record.stage not in stages)
 
 
 def history(
