@@ -123,7 +123,7 @@ def test_show_tells_of_the_launches_and_run_would_repeat_the_most_frequent(progr
     shown = subprocess.run(
         [sys.executable, "-m", "tritonscope", "show", path], capture_output=True, text=True, cwd=folder, check=True
     )
-    assert "launched 4 times on 4x1x1: x=fp32[1024], y=fp32[1024], n=1024, factor=3.0" in shown.stdout
+    assert "launched 4 times on a grid of 4x1x1: x=fp32[1024], y=fp32[1024], n=1024, factor=3.0" in shown.stdout
     asked = runs.Asked(python=sys.executable, target=Target.parse("sm_90"), command=())
     (unit,) = runs.plan_capture(reader.open_capture(Path(path)), asked)
     assert unit.grid == (4, 1, 1)

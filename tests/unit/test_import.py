@@ -20,8 +20,8 @@ from tritonscope.cli import main
 from tritonscope.cli import open as open_command
 from tritonscope.errors import UsageError
 from tritonscope.export.archive import archive
-from tritonscope.foreign import direct, importing, reading
-from tritonscope.model import Capture
+from tritonscope.foreign import direct, importing, reading, tritonparse_launches
+from tritonscope.model import Capture, to_json
 from tritonscope.store import reader
 
 CASES = Path(__file__).resolve().parents[3] / "shared" / "cases"
@@ -416,6 +416,85 @@ def test_a_trace(imported: Any, tmp_path: Path, name: str) -> None:
     assert capture.components["constants"] == {"BLOCK": "64"}
 
 
+def launch(**more: Any) -> dict[str, Any]:
+    tensor = {"type": "tensor", "dtype": "torch.float16", "shape": [8, 4], "stride": [1, 8], "data_ptr": "0x7f08"}
+    return {
+        "event_type": "launch",
+        "grid": [2, 1],
+        "compilation_metadata": {"hash": METADATA["hash"]},
+        "extracted_args": {"a": tensor, "BLOCK": {"type": "int", "value": 64}},
+        **more,
+    }
+
+
+def test_launches_of_a_trace_are_counted_wherever_they_lie(
+    imported: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    a = launch()["extracted_args"]["a"]
+    described = {"type": "TensorDescriptor", "base": a, "shape": [8], "strides": [1], "block_shape": [4]}
+    other = {"n": {"type": "float", "value": 1.5}, "p": {"type": "NoneType", "repr": "None"}, "d": described}
+    measured = [{"name": "_bench", "filename": "/lib/triton/runtime/autotuner.py", "line": 1, "loc": ""}]
+    events = [
+        launch(),
+        event(),
+        launch(compilation_metadata={"hash": "cd" * 32}),
+        launch(stack=measured),
+        launch(extracted_args=other),
+        launch(extracted_args={"_note": "skipped"}, grid=[7]),
+    ]
+    (capture,) = imported(write_trace(tmp_path / "trace.ndjson.gz", *events))
+    memory = {"dtype": "fp16", "aligned": False}
+    descriptor = {**memory, "shape": [8], "strides": [1], "block": [4], "layout": None}
+    assert to_json(capture.launches) == [
+        {
+            "grid": [2, 1],
+            "count": 2,
+            "arguments": [{"name": "a", "tensor": {**memory, "shape": [8, 4], "strides": [1, 8]}}],
+        },
+        {
+            "grid": [2, 1],
+            "count": 1,
+            "arguments": [
+                {"name": "n", "value": "1.5"},
+                {"name": "p", "value": "None"},
+                {"name": "d", "descriptor": descriptor},
+            ],
+        },
+        {"grid": [7], "count": 1, "arguments": []},
+    ]
+    assert "1 of the 4 launches were an autotuner's measurements." in capture.notes
+    assert main(["show", capture.capture]) == 0
+    out = capfd.readouterr().out
+    assert "launched 2 times on a grid of 2x1: a=fp16[8,4;1,8]@1\n" in out
+    assert "launched 1 time on a grid of 7\n" in out
+
+
+def test_launches_of_a_trace_are_bounded(imported: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tritonparse_launches, "_MOST_CALLS", 2)
+    events = [launch(grid=[size]) for size in (1, 2, 3, 2, 4)]
+    (capture,) = imported(write_trace(tmp_path / "trace", *events, event()))
+    assert [(each.grid, each.count) for each in capture.launches] == [((1,), 1), ((2,), 2)]
+    assert "2 of the 5 launches, with yet other grids and arguments, are left out." in capture.notes
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"grid": [1, 1, 1, 1]},
+        {"grid": "\x1b[2J"},
+        {"grid": [1e300]},
+        {"compilation_metadata": None},
+        {"extracted_args": {"a": {"type": "tensor"}}},
+        {"extracted_args": {"a": {**launch()["extracted_args"]["a"], "stride": [1]}}},
+        {"extracted_args": {"a": {**launch()["extracted_args"]["a"], "data_ptr": "?"}}},
+        {"extracted_args": {"a": {"type": "int"}}},
+    ],
+)
+def test_launches_that_are_none_are_left_out(imported: Any, more: Any, tmp_path: Path) -> None:
+    (capture,) = imported(write_trace(tmp_path / "trace", launch(**more), event(), launch()))
+    assert [each.count for each in capture.launches] == [1]
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -522,6 +601,9 @@ class TestRealFiles:
         assert [c.kernel for c in mapped] == ["matmul_kernel"] * 3 + ["fused_op_kernel"] * 2
         assert mapped[0].components["constants"]["BLOCK_SIZE_M"] == "16"
         assert mapped[0].components["signature"]["c_ptr"] == "*fp16"
+        # As tritonparse itself counted them, in its "launch_diff" events.
+        assert [sum(each.count for each in c.launches) for c in mapped] == [441, 559, 553, 2, 2]
+        assert [(each.grid, each.count) for each in mapped[0].launches] == [((1,), 66), ((4,), 193), ((1,), 182)]
 
 
 # -- in a capture's place

@@ -129,7 +129,8 @@ def _traced(capture: Capture, console: "Console") -> None:
     for launch in sorted(capture.launches, key=lambda each: each.count, reverse=True)[:_MOST_LAUNCHES]:
         times = f"{launch.count:,} time{'' if launch.count == 1 else 's'}"
         arguments = ", ".join(argument_text(recorded_argument(each)) for each in launch.arguments)
-        lines.append(f"launched {times} on {'x'.join(map(str, launch.grid))}: {arguments}")
+        grid = "x".join(map(str, launch.grid))
+        lines.append(f"launched {times} on a grid of {grid}{': ' if arguments else ''}{arguments}")
     if len(capture.launches) > _MOST_LAUNCHES:
         lines.append(f"and in {len(capture.launches) - _MOST_LAUNCHES} other ways, which --json lists")
     for tuned in capture.tuning:

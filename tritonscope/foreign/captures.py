@@ -58,6 +58,8 @@ def _fill(writer: CaptureWriter, found: Found, python: str | None) -> None:
         writer.append(event)
     if found.failure:
         writer.append({"event": "failure", **to_json(found.failure)})
+    if found.launches:
+        writer.append({"event": "traced", "launches": to_json(found.launches), "tuning": []})
     if found.log:
         (writer.folder / layout.LOG).write_text(found.log, encoding="utf-8", errors="replace")
     writer.append({"event": "key", "hash": found.key, "id": _id(found), "components": dict(found.components)})

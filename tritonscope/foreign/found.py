@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tritonscope.engine.snapshots import SnapshotFolder
-from tritonscope.model import Failure, PassRecord, Target
+from tritonscope.model import Failure, Launch, PassRecord, Target
 
 __all__ = ["STAGES", "UNKNOWN_TARGET", "Artefact", "Found"]
 
@@ -54,3 +54,4 @@ class Found:
     passes: Callable[[SnapshotFolder], Iterable[PassRecord]] = _no_passes
     failure: Failure | None = None
     log: str = ""
+    launches: tuple[Launch, ...] = ()

@@ -5,7 +5,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -13,6 +13,7 @@ from tritonscope.errors import Missing, UsageError, no_room
 from tritonscope.foreign import archives, captures, pass_dumps, triton_folders, tritonparse
 from tritonscope.foreign.found import Found
 from tritonscope.foreign.reading import open_regular, unzipped
+from tritonscope.foreign.tritonparse_launches import Launches
 from tritonscope.ir.mlir_dump import is_header
 from tritonscope.model import Capture
 from tritonscope.store import layout
@@ -73,7 +74,7 @@ def _archive(name: str) -> Iterator[Path | None]:
 
 def _start(path: Path, what: str) -> bytes:
     """What a compressed file begins with, unpacked."""
-    with open_regular(path, links=True) as file, unzipped(file, what) as stream:
+    with _unpacked(path, what) as stream:
         return stream.read(_LOOKED_AT)
 
 
@@ -150,17 +151,38 @@ def _in_file(path: Path, place: str) -> Iterator[Found | UsageError]:
             with unzipped(file, place) as stream:
                 yield from _in_gzip(stream, place, path)
         elif tritonparse.looks_like(head):
-            yield from tritonparse.compilations(file, place)
+            yield from _in_trace(path, place)
         else:
             yield from _printed(path, place)
 
 
 def _in_gzip(stream: BinaryIO, place: str, path: Path) -> Iterator[Found | UsageError]:
     if tritonparse.looks_like(_start(path, place)):
-        yield from tritonparse.compilations(stream, place)
+        yield from _in_trace(path, place)
         return
     with _spooled(stream, place) as spooled:
         yield from _printed(spooled, place)
+
+
+def _in_trace(path: Path, place: str) -> Iterator[Found | UsageError]:
+    launches = Launches()
+    with suppress(UsageError), _unpacked(path, place) as stream:  # of damage, the compilations below tell
+        launches.read(stream, place)
+    with _unpacked(path, place) as stream:
+        yield from tritonparse.compilations(stream, place, launches)
+
+
+@contextmanager
+def _unpacked(path: Path, what: str) -> Iterator[BinaryIO]:
+    """A file's contents, uncompressed."""
+    with open_regular(path, links=True) as file:
+        packed = file.read(len(_GZIP)) == _GZIP
+        file.seek(0)
+        if not packed:
+            yield file
+            return
+        with unzipped(file, what) as stream:
+            yield stream
 
 
 def _printed(path: Path, place: str) -> Iterator[Found]:

@@ -7,12 +7,14 @@ the IR holds its locations itself.
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, BinaryIO
 
 from tritonscope.errors import UsageError
 from tritonscope.foreign.found import STAGES, Artefact, Found
 from tritonscope.foreign.reading import lines, load_object
 from tritonscope.foreign.triton_folders import artefacts_of, described
+from tritonscope.foreign.tritonparse_launches import Launches
 
 __all__ = ["compilations", "looks_like"]
 
@@ -36,8 +38,8 @@ def looks_like(head: bytes) -> bool:
     return head.lstrip().startswith(b'{"event_type"') or bool(_EVENT.match(head))
 
 
-def compilations(stream: BinaryIO, place: str) -> Iterator[Found | UsageError]:
-    """The compilations in a trace, each once; in the place of an event that cannot be read, the reason.
+def compilations(stream: BinaryIO, place: str, launches: Launches) -> Iterator[Found | UsageError]:
+    """The compilations in a trace, each once, with its `launches`; in the place of an event that cannot be read, why.
 
     Holds one event at a time. Raises UsageError where a line is too long.
     """
@@ -51,7 +53,7 @@ def compilations(stream: BinaryIO, place: str) -> Iterator[Found | UsageError]:
             event = load_object(line, f"line {number} of {place}")
             if event.get("event_type") != "compilation":
                 continue
-            found = _compilation(event, f"line {number} of {place}", place)
+            found = _launched(_compilation(event, f"line {number} of {place}", place), launches)
         except UsageError as problem:
             yield problem
             continue
@@ -88,6 +90,13 @@ def _compilation(event: Mapping[str, Any], where: str, place: str) -> Found:
         notes=("The trace holds no binary, so there is no SASS.",)
         + (("The trace holds the kernel's own lines of its Python file alone.",) if python else ()),
     )
+
+
+def _launched(found: Found, launches: Launches) -> Found:
+    launched = launches.of(found.metadata.get("hash"))
+    constants = found.components.get("constants")
+    calls = launched.without(constants if isinstance(constants, Mapping) else {})
+    return replace(found, launches=calls, notes=(*found.notes, *launched.notes()))
 
 
 def _python(source: Mapping[str, Any]) -> tuple[tuple[Artefact, ...], list[str] | None]:
