@@ -167,6 +167,22 @@ def test_a_program_cannot_tell_that_it_is_traced(how, tmp_path):
     assert theirs == plain.stderr.splitlines()
 
 
+def test_threads_and_closed_streams_are_as_good_as_any(tmp_path):
+    """What PyTorch pretends is kept for each thread, and the line to the recorder may take a closed stream's place."""
+    done = traced("-t", "sm_90", PROGRAMS / "threads_and_closed_streams.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (3, "")
+    captured = [reader.open_capture(path) for path in (tmp_path / "dumps" / "twice").iterdir() if path.name[0] != "."]
+    assert sorted((each.status, sum(call.count for call in each.launches)) for each in captured) == [("ok", 1)] * 4
+    assert "4 kernels captured; `tritonscope open` shows them" in done.stderr
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_the_program_runs(tmp_path):
+    (tmp_path / "dumps").touch()
+    done = traced("-t", "sm_90", PROGRAMS / "reports_itself.py", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be written (Not a directory); choose another with --dumps" in done.stderr
+
+
 def test_a_module_is_run_as_python_does(tmp_path):
     package = tmp_path / "package"
     package.mkdir()

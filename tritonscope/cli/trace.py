@@ -14,6 +14,7 @@ from tritonscope.cli.show import tuning_text
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.model import Capture, Target, to_json
 from tritonscope.store import layout
+from tritonscope.store.writer import check_dumps
 
 DESCRIPTION = """\
 Run a program unchanged, as 'python SCRIPT ARGS' or 'python -m MODULE ARGS' would, and capture each kernel that it
@@ -84,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
         args.limit,
         args.timeout,
     )
+    check_dumps(asked.dumps)  # the program may take hours to come to its first kernel
     pretend = _pretended(args.target)
     python = interpreter.choose(args.python)
     if pretend is not None and not args.json:
@@ -97,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     finally:
         signal.signal(signal.SIGINT, before)
     outcome = listener.finish()
-    _tell(outcome, args.json)
+    _tell(outcome, asked.dumps, args.json)
     if outcome.errors and code == 0:
         return ExitCode.MISSING
     return _end_as(code)
@@ -150,7 +152,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _tell(outcome: traces.Outcome, as_json: bool) -> None:
+def _tell(outcome: traces.Outcome, dumps: Path, as_json: bool) -> None:
     """What was captured, on standard error: standard output is the program's."""
     if outcome.stopped:
         terminal.say(outcome.stopped)
@@ -169,7 +171,8 @@ def _tell(outcome: traces.Outcome, as_json: bool) -> None:
     if not count:
         terminal.say(f"no kernel was captured{left_out}{_why_none(outcome)}")
         return
-    terminal.say(f"{count} kernel{'s' if count > 1 else ''} captured{left_out}; `tritonscope open` shows them")
+    shows = f"`tritonscope open{layout.dumps_option(dumps)}` shows {'them' if count > 1 else 'it'}"
+    terminal.say(f"{count} kernel{'s' if count > 1 else ''} captured{left_out}; {shows}")
 
 
 def _why_none(outcome: traces.Outcome) -> str:

@@ -10,18 +10,29 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from tritonscope.errors import CaptureUnreadable, Missing, UsageError
+from tritonscope.errors import CaptureUnreadable, Missing, TritonscopeError, UsageError
 from tritonscope.model import FORMAT, Capture, Request, to_json
 from tritonscope.store import journal, layout, reader
 
-__all__ = ["CaptureWriter", "add_event"]
+__all__ = ["CaptureWriter", "add_event", "check_dumps"]
 
 _OLD = ".old-"
+
+
+def check_dumps(dumps: Path) -> None:
+    """Raise what `CaptureWriter.create` would where nothing can be written below `dumps`; leaves nothing behind."""
+    there = next(path for path in (dumps.absolute(), *dumps.absolute().parents) if path.exists())
+    try:
+        with tempfile.TemporaryDirectory(dir=there, prefix=".tritonscope-"):
+            return
+    except OSError as error:
+        raise _cannot_write(dumps, error) from None
 
 
 class CaptureWriter:
@@ -51,11 +62,7 @@ class CaptureWriter:
             writer = cls(folder, target, journal.Journal(folder))
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
-            if error.errno in journal.NO_ROOM:
-                raise _no_room(dumps) from None
-            raise UsageError(
-                f"the dumps folder {dumps} cannot be written ({error.strerror}); choose another with --dumps"
-            ) from None
+            raise _cannot_write(dumps, error) from None
         created = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         first = {"event": "request", "format": FORMAT, "request": to_json(request), "created": created}
         try:
@@ -178,6 +185,12 @@ def _write_capture(folder: Path, capture: Capture) -> bool:
         partial.unlink(missing_ok=True)
         return False
     return True
+
+
+def _cannot_write(dumps: Path, error: OSError) -> TritonscopeError:
+    if error.errno in journal.NO_ROOM:
+        return _no_room(dumps)
+    return UsageError(f"the dumps folder {dumps} cannot be written ({error.strerror}); choose another with --dumps")
 
 
 def _no_room(folder: Path) -> Missing:

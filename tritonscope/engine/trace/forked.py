@@ -107,6 +107,9 @@ def _redirect_output(log: str, output: str) -> None:
     """What is printed from here on goes to the capture; what the program has not flushed stays the program's."""
     for descriptor, path in ((0, os.devnull), (1, log), (2, output)):
         file = os.open(path, os.O_RDWR | os.O_APPEND)
+        if file == descriptor:  # the program has closed that stream
+            os.set_inheritable(file, True)
+            continue
         os.dup2(file, descriptor)
         os.close(file)
     sys.stdin, sys.stdout, sys.stderr = (

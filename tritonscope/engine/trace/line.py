@@ -1,5 +1,6 @@
 """The line between a traced program and who records it: a Unix socket, one JSON object a line, either way."""
 
+import fcntl
 import json
 import socket
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 from tritonscope.engine.events import Events
 
 __all__ = ["Line"]
+
+#: The first descriptor that is none of the standard streams: a program may have closed those.
+_FIRST_OWN = 3
 
 
 class Line(Events):
@@ -20,6 +24,10 @@ class Line(Events):
         except OSError:
             self._socket.close()
             raise
+        if self._socket.fileno() < _FIRST_OWN:
+            own = fcntl.fcntl(self._socket.fileno(), fcntl.F_DUPFD_CLOEXEC, _FIRST_OWN)
+            self._socket.close()
+            self._socket = socket.socket(fileno=own)
         super().__init__(self._socket.fileno())
         self._reader = self._socket.makefile("r", encoding="utf-8")
 

@@ -6,8 +6,9 @@ device and no contents. What only a GPU could say is said to be missing, in a se
 
 import os
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -156,16 +157,36 @@ def install_torch(target: Mapping[str, Any], say: Say) -> None:
     from torch._subclasses import fake_tensor
 
     # Before torch.cuda claims that there is a device: the mode then keeps from asking it.
-    fake_tensor.FakeTensorMode(allow_non_fake_inputs=True).__enter__()
+    modes = (fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), _calls(torch, say))
+    modes[0].__enter__()
     fake_tensor.FakeTensor.data_ptr = lambda tensor: _SOMEWHERE + tensor.storage_offset() * tensor.element_size()
     fake_tensor.FakeTensor.__format__ = lambda tensor, _: repr(tensor)
     if not torch.backends.cuda.is_built():
         _keep_devices_from_autograd(torch, fake_tensor)
-    _calls(torch, say).__enter__()
+    modes[1].__enter__()
+    _enter_in_threads(fake_tensor.FakeTensorMode, modes)
     torch.nn.Module._apply = _apply_to_module
     torch.compile = _not_compiled(say)
     torch.testing.assert_close = _taken_to_hold("torch.testing.assert_close", None, say)
     _install_cuda(torch, target)
+
+
+def _enter_in_threads(fake_mode: Any, modes: Sequence[Any]) -> None:
+    """Let each thread that the program starts begin in `modes`: PyTorch keeps them for each thread."""
+    here = threading.local()
+    # What a mode notes of the call that is being made belongs to the thread that makes it.
+    fake_mode.in_kernel_invocation = property(
+        lambda _: getattr(here, "in_kernel_invocation", False),
+        lambda _, value: setattr(here, "in_kernel_invocation", value),
+    )
+    begin = threading.Thread._bootstrap_inner  # type: ignore[attr-defined]
+
+    def begin_in_modes(thread: threading.Thread) -> None:
+        for mode in modes:
+            mode.__enter__()
+        begin(thread)
+
+    threading.Thread._bootstrap_inner = begin_in_modes  # type: ignore[attr-defined]
 
 
 def _keep_devices_from_autograd(torch: Any, fake_tensor: Any) -> None:
