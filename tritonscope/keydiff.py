@@ -23,7 +23,7 @@ class Difference:
 
 
 def compare(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
-    """The components that differ, in the order in which somebody would look at them: target, arguments, .., Triton.
+    """The components that differ, in the order in which somebody would look at them: target, arguments, .., options, ..
 
     What either side does not know (`unknown`) is left out.
     """
@@ -45,6 +45,7 @@ def _all(left: Mapping[str, Any], right: Mapping[str, Any]) -> list[Difference]:
         *_target(left, right),
         *_arguments(left, right),
         *_constants(left, right),
+        *_version(left, right),
         *_options(left, right),
         *_functions(left, right),
         *_environment(left, right),
@@ -202,11 +203,15 @@ def _environment(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[
         yield Difference("stages_hook", left.get("stages_hook"), right.get("stages_hook"), "a hook changes the stages")
 
 
+def _version(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
+    """Another release has other options and files: it comes ahead of them, as their reason."""
+    a, b = left.get("triton", {}).get("version"), right.get("triton", {}).get("version")
+    if a != b:
+        yield Difference("triton.version", a, b, f"Triton is {_shown(b)} instead of {_shown(a)}")
+
+
 def _compiler(left: Mapping[str, Any], right: Mapping[str, Any]) -> Iterator[Difference]:
     mine, theirs = left.get("triton", {}), right.get("triton", {})
-    if mine.get("version") != theirs.get("version"):
-        a, b = mine.get("version"), theirs.get("version")
-        yield Difference("triton.version", a, b, f"Triton is {_shown(b)} instead of {_shown(a)}")
     files = mine.get("files", {}), theirs.get("files", {})
     differing = [name for name in _names(*files) if files[0].get(name) != files[1].get(name)]
     for name in differing:

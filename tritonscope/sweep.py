@@ -7,11 +7,12 @@ line, which is what a sweep that was cut off goes on from.
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from tritonscope import api, runs
 from tritonscope.errors import CaptureUnreadable, ChildDied, TritonscopeError
@@ -83,15 +84,24 @@ def sweep(
     futures: list[Future[dict[str, Any]]] = []
     try:
         futures += [executor.submit(compile_point, _task(point, python, dumps, command)) for point in points]
-        with (dumps / FILE).open("a", encoding="utf-8") as log:
+        with (dumps / FILE).open("a+b") as log:
+            _end_line(log)
             for future in as_completed(futures):
                 found = future.result()
-                log.write(json.dumps(found) + "\n")
+                log.write(json.dumps(found).encode() + b"\n")
                 log.flush()
                 yield Row(**found)
     finally:
         for future in futures:
             future.cancel()
+
+
+def _end_line(log: BinaryIO) -> None:
+    """Set apart what a sweep that was killed in the middle of a row has left, so that it spoils no other row."""
+    if log.seek(0, os.SEEK_END):
+        log.seek(-1, os.SEEK_END)
+        if log.read(1) != b"\n":
+            log.write(b"\n")
 
 
 def _task(point: Point, python: str, dumps: Path, command: Sequence[str]) -> dict[str, Any]:

@@ -62,6 +62,22 @@ def test_it_goes_on_where_it_was_cut_off(swept, dumps):
     table = list(csv.DictReader(io.StringIO(again.stdout)))
     assert [each["status"] for each in table] == ["ok", "failed", "ok"]
     assert table[2]["seconds"] == str(json.loads(kept)["seconds"])
+    once_more = tritonscope(*COMMAND, "-o", str(dumps), "--resume")
+    assert "3 of 3 were done before" in once_more.stderr
+
+
+def test_what_cannot_go_well_is_said_at_once_and_a_suggestion_whole(tmp_path):
+    nowhere = tritonscope(*COMMAND, "-o", str(tmp_path), "--csv", str(tmp_path / "gone" / "table.csv"))
+    assert nowhere.returncode == 2
+    assert "choose another place with --csv" in nowhere.stderr
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "kernels.py").write_text(
+        "import triton\nimport triton.language as tl\n@triton.jit\ndef one(x, n):\n    tl.store(x, n)\n"
+    )
+    refused = tritonscope("sweep", f"{tmp_path}/kernels.py:one", "-t", "sm_90", "-o", str(tmp_path))
+    assert refused.returncode == 3
+    assert "sm_90: The types or values of x, n" in refused.stdout
+    assert '--signature "x=*fp16:16, n=' in refused.stdout
 
 
 def points(tmp_path, *blocks):

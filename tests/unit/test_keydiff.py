@@ -71,12 +71,12 @@ def test_the_same_has_no_difference() -> None:
     assert "would not compile again" in summarise([])
 
 
-def test_arguments_come_before_options_and_options_before_triton() -> None:
+def test_arguments_come_first_and_a_release_before_its_options() -> None:
     other = changed(["triton", "version"], "3.6.0")
     other["options"] = {**other["options"], "num_warps": "4"}
     other["attributes"] = {**other["attributes"], "M": "[]"}
     differences = compare(COMPONENTS, other)
-    assert [d.component for d in differences] == ["attributes.M", "options.num_warps", "triton.version"]
+    assert [d.component for d in differences] == ["attributes.M", "triton.version", "options.num_warps"]
     assert summarise(differences) == (
         "Compiled again because argument 3 `M` lost divisibility by 16, and 2 other components differ."
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from tritonscope import gpu, interpreter, kernel_reference, runs, sweep, variants
 from tritonscope.cli import compile as compile_command
-from tritonscope.cli import terminal
+from tritonscope.cli import one_kernel, terminal
 from tritonscope.errors import ExitCode, Missing, UsageError
 from tritonscope.model import Request, RunResult, Target, to_json
 from tritonscope.sizes import parse_sizes
@@ -47,7 +47,8 @@ them, unless DUMPS is a shared folder.
 
 --csv and --json have one row for each: {{identity, kernel, target, settings, size, status, message, capture, path,
   seconds, registers, spills, shared, lines}}; lines is the length of the PTX or AMDGCN, status that of a capture, or
-  "refused". With --run, --json has a "run" in it, as 'tritonscope run --json' gives it, or null.
+  "refused". --csv goes on with ms, tflops, correct, and with --run --json has a "run", as 'tritonscope run --json'
+  gives it, or null.
 
 exit codes: 0 done; 1 with --run where a result is wrong; 2 wrong usage; 3 a variant did not compile; 5 triton, a GPU
   for --run, or Dask is missing; 130 interrupted."""
@@ -71,7 +72,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--run", action="store_true", help="check and time each on this machine's GPU")
     parser.add_argument("--resume", action="store_true", help="leave out what an earlier sweep has done")
     parser.add_argument("--csv", metavar="FILE", help="write the table there, too; - is standard output")
-    parser.add_argument("-j", "--jobs", type=int, metavar="N", help="compilations at a time (default: one a core)")
+    parser.add_argument(
+        "-j", "--jobs", type=one_kernel.count, metavar="N", help="compilations at a time (default: one a core)"
+    )
     parser.add_argument("--dask", metavar="ADDRESS", help="compile on the Dask cluster with this scheduler")
     parser.add_argument("--python", metavar="PATH", help="the Python, or environment, whose triton compiles")
     terminal.add_dumps_option(parser)
@@ -82,6 +85,7 @@ def run(args: argparse.Namespace) -> int:
     """Compile them all; returns the exit code."""
     if args.run and gpu.present() is None:
         raise Missing("there is no GPU here to run them on; leave --run out to compile them alone")
+    _check_csv(args.csv)
     python, dumps = interpreter.choose(args.python), layout.dumps_folder(args.dumps)
     points = _points(args, python)
     dumps.mkdir(parents=True, exist_ok=True)
@@ -114,6 +118,16 @@ def _in_order(points: Sequence[Point], python: str, rows: dict[str, Row]) -> lis
 
 
 # -- what is asked for
+
+
+def _check_csv(name: str | None) -> None:
+    """Raise UsageError where no table can be written at the end, before there is a sweep of hours."""
+    if name in (None, "-"):
+        return
+    path = Path(name or "")
+    if path.is_dir() or not path.parent.is_dir():
+        why = "it is a folder" if path.is_dir() else f"there is no folder {path.parent}"
+        raise UsageError(f"{path} cannot be written ({why}); choose another place with --csv")
 
 
 def _points(args: argparse.Namespace, python: str) -> list[Point]:
@@ -216,7 +230,7 @@ def _show(rows: Sequence[Row], results: dict[str, RunResult], args: argparse.Nam
         if args.csv == "-":
             sys.stdout.write(text)
         else:
-            terminal.write_file(Path(args.csv), text.encode())
+            terminal.write_file(Path(args.csv), text.encode(), "--csv")
     if args.json:
         for row in rows:
             run = {"run": to_json(results[row.identity]) if row.identity in results else None} if args.run else {}
@@ -267,8 +281,11 @@ def _print_table(rows: Sequence[Row], results: dict[str, RunResult], console: "C
     console.print(table)
     for row, settings in zip(rows, apart, strict=True):
         if row.message:
-            said = f"{row.target} {_words(settings)}: {row.message.splitlines()[0]}"
-            console.print(terminal.escape(said), soft_wrap=True, markup=False)
+            # What was refused may come with a suggestion in further lines; what failed, with the IR.
+            lines = row.message.splitlines() if row.status == "refused" else row.message.splitlines()[:1]
+            lines[0] = f"{f'{row.target} {_words(settings)}'.rstrip()}: {lines[0]}"
+            for line in lines:
+                console.print(terminal.escape(line), soft_wrap=True, markup=False)
 
 
 def _words(settings: Mapping[str, object]) -> str:

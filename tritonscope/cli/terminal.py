@@ -214,8 +214,11 @@ def print_text(text: str, kind: str) -> None:
         _highlight(escape(text), kind)
 
 
-def write_file(path: Path, data: bytes) -> None:
-    """Put `data` into `path`, whole or not at all; raises UsageError or Missing where that cannot be done."""
+def write_file(path: Path, data: bytes, option: str = "-o") -> None:
+    """Put `data` into `path`, whole or not at all; raises UsageError or Missing where that cannot be done.
+
+    `option` is what names another place.
+    """
     import tempfile
 
     from tritonscope.errors import Missing, UsageError
@@ -235,8 +238,10 @@ def write_file(path: Path, data: bytes) -> None:
         if partial:
             partial.unlink(missing_ok=True)
         if error.errno in journal.NO_ROOM:
-            raise Missing(f"no room left on the disk of {path}; make room, or choose another place with -o") from None
-        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another place with -o") from None
+            raise Missing(
+                f"no room left on the disk of {path}; make room, or choose another place with {option}"
+            ) from None
+        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another place with {option}") from None
 
 
 def _umask() -> int:
