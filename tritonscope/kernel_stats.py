@@ -36,6 +36,8 @@ RESOURCES = (
     "vgprs",
     "agprs",
     "sgprs",
+    "vgpr_spills",
+    "sgpr_spills",
 )
 
 _FINAL = ("sass", "amdgcn")
@@ -140,10 +142,16 @@ def _loop_stats(loop: Loop, code: Code, listing: Listing) -> LoopStats:
         body[0].line,
         body[-1].line,
         loop.depth,
-        "barrier" in found.classes and set(found.classes) <= _WAITS,
+        _only_waits(found),
         found,
         next(filter(None, (counted(listing.map.at(line)) for line in reversed(back))), None),
     )
+
+
+def _only_waits(found: Mix) -> bool:
+    """Whether a loop of `found` does nothing but wait: for a barrier, or with setmaxnreg, which sets a predicate."""
+    predicates = all(opcode.removeprefix("U").startswith("PLOP3") for opcode in found.opcodes.get("integer", {}))
+    return "barrier" in found.classes and set(found.classes) <= _WAITS | ({"integer"} if predicates else set())
 
 
 def value_of(name: str, stats: KernelStats, base: KernelStats | None) -> float:

@@ -83,6 +83,7 @@ def test_a_command_judges_as_for_git_bisect(made: Capture, tmp_path: Path, capsy
     [
         (["--fail-if", "convert_layout>0 and registers>1"], 2, "one after the other"),
         (["--fail-if", "registers>64"], 1, "does not hold"),
+        (["--fail-if", "local_load>0"], 1, "write ttg.local_load for the operation"),
         (["--fail-if", "nothing_like_it>0"], 1, "never holds"),
         (["--fail-if", "spills>"], 2, "not understood"),
         (["--fail-if", "tmem>0"], 2, "does not say its tmem"),

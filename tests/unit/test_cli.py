@@ -59,6 +59,17 @@ def on_a_terminal(*argv: str, **environment: str) -> str:
     return written.decode().replace("\r\n", "\n")
 
 
+def test_full_screen_is_not_drawn_into_a_file(tmp_path: Path) -> None:
+    """The interface draws on standard error: `2>log` would leave an empty screen that takes keys."""
+    leader, follower = pty.openpty()
+    log = tmp_path / "log"
+    with log.open("w") as error:
+        code = subprocess.run(program("open"), stdin=follower, stdout=follower, stderr=error, check=False).returncode
+    os.close(leader)
+    os.close(follower)
+    assert (code, "needs a terminal" in log.read_text()) == (2, True)
+
+
 def test_ls(run: Run, capture: MakeCapture, dumps: Path) -> None:
     folder = capture()
     capture("bbbb", kernel="attention", target="gfx942", status="crashed")

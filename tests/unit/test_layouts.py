@@ -104,7 +104,7 @@ def test_what_is_no_layout_of_that_shape_is_said(text: str) -> None:
 
 def test_shapes_of_aliases() -> None:
     types = "tensor<64x32xf16, #a>, !ttg.memdesc<3x64x64x!tt.ptr<f32>, #a, #smem>, tensor<8x8xi1, #ab>"
-    text = f"#a = #ttg.x<{{}}>\n%0 = f : {types}"
+    text = f"#a = #ttg.x<{{}}>\n#smem = #ttg.shared_memory\n%0 = f : {types}"
     assert layouts_of(text.split("\n")) == {"#a": "#ttg.x<{}>"}
     assert shape_of("#a", text) == ((64, 32), "f16")
     assert shape_of("#b", text) is None
@@ -146,7 +146,7 @@ def test_of_a_capture(capsys: pytest.CaptureFixture[str]) -> None:
         ((MATMUL, "#mma", "--element", "3"), "is no element"),
         ((MATMUL, "#mma", "--thread", "256"), "no thread 256"),
         ((MATMUL, "#mma", "--bank"), "--bank is for layouts of shared memory"),
-        ((MATMUL, "#smem", "--shape", "8x8"), "cannot be drawn"),
+        ((MATMUL, "#smem", "--shape", "8x8"), "no layout is called '#smem'"),
         ((MATMUL, "#mma", "--stage", "ptx"), "defines no layouts"),
         ((BLOCKED,), "give the --shape"),
         ((BLOCKED, "--shape", "wide"), "is no shape"),

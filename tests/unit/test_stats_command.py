@@ -1,10 +1,15 @@
 """`tritonscope stats`: what it prints, compares and refuses."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tritonscope import kernel_stats
 from tritonscope.cli import main
+from tritonscope.store import reader
 
 MATMUL = "matmul/sm_90-5f19578c9d"
 BLACKWELL = "attention/sm_100-7e65bfc5fd"
@@ -48,6 +53,33 @@ def test_lines_of_a_loop_are_those_of_dump(capsys: pytest.CaptureFixture[str]) -
     lines = capsys.readouterr().out.split("\n")
     for loop in loops:
         assert f"{loop['label']}:" in lines[loop["first_line"] - 2]
+
+
+def test_a_loop_that_asks_for_registers_only_waits(capture: Callable[..., Path]) -> None:
+    """As ptxas writes setmaxnreg; the same with any work in it is a loop like others."""
+    waiting = [".L_x_1:", "USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0x100", "PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0"]
+    working = [".L_x_2:", *waiting[1:], "IADD3 R1, R1, 0x1, RZ"]
+    lines = [*waiting, "@!P0 BRA `(.L_x_1)", *working, "@!P0 BRA `(.L_x_2)", "EXIT"]
+    text = "\n".join(line if line.endswith(":") else f"        /*0000*/   {line} ;" for line in lines)
+    folder = capture()
+    made = reader.open_capture(folder)
+    (folder / "matmul.sass").write_text(text)
+    stage = replace(made.stages[-1], stage="sass", file="matmul.sass")
+    (code, *_) = kernel_stats.stats_of(replace(made, stages=(*made.stages, stage))).codes
+    assert [(loop.label, loop.waits) for loop in code.loops] == [(".L_x_1", True), (".L_x_2", False)]
+
+
+def test_scalar_spills_are_told_from_those_to_memory(
+    capture: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    def said(vector: int, stack: int) -> str:
+        spilled = {"spills": 7, "spill_unit": "registers", "vgpr_spills": vector, "sgpr_spills": 7 - vector}
+        folder = capture(target="gfx942", events=[{"event": "resources", "resources": {"stack": stack, **spilled}}])
+        (folder / "matmul.amdgcn").write_text("")
+        return stats(capsys, str(folder))[1]
+
+    assert "none in memory" in said(vector=0, stack=0)
+    assert "none in memory" not in said(vector=2, stack=8)
 
 
 def test_two_captures_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:

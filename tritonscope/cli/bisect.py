@@ -43,7 +43,7 @@ what the IR says is looked up in the IR after each pass, in order, down to the m
 what only the result says cannot be looked up before the last pass. The kernel is compiled without each pass that
 changed the IR, one at a time; the answer is those without which the condition does not hold:
   NAME is one of those of 'stats': registers, spills, shared, stack, occupancy, instructions, a class such as
-  local_store (an operation of that name is meant with its dialect, gpu.barrier), an opcode of the machine code in
+  local_store (an operation of that name is meant with its dialect, ttg.local_load), an opcode of the machine code in
   capitals, as in HGMMA.
   --wrong asks whether the result is wrong, or the launch fails: needs a GPU and the kernel's spec.
 
@@ -61,6 +61,8 @@ not compile where that is needed; 4 the compiler crashed; 5 something is missing
 _MOST_LINES, _WIDEST = 5, 160
 _STANDARD_ERROR = 2  # standard output is ours
 _SKIP, _MOST_CODE = 125, 127
+# Classes of instructions that are called as operations are, which a newcomer is more likely to mean.
+_OPERATIONS_TOO = {"local_load": "ttg.local_load", "local_store": "ttg.local_store", "barrier": "ttg.barrier"}
 
 
 @dataclass(frozen=True)
@@ -280,6 +282,8 @@ def _report(
         )
     elif without is None:
         terminal.say(f"{text} does not hold for {capture.capture}{_in_words(values)}")
+        for name in sorted(_OPERATIONS_TOO.keys() & values.keys()):
+            terminal.say(f"{name} counts instructions; write {_OPERATIONS_TOO[name]} for the operation of that name")
     else:
         _print_without(text, values, ordered, required)
     return ExitCode.DONE if ordered else ExitCode.DIFFERS

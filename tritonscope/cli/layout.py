@@ -178,7 +178,8 @@ def _summary(drawn: _Drawn) -> list[str]:
         return [drawn.text, *lines]
     lanes, warps, registers = linear.size("lane"), linear.size("warp"), linear.size("register")
     lines = [
-        f"{shape} elements over {lanes * warps} threads, {_warps(warps)} of {lanes}; {registers} elements a thread"
+        f"{shape} elements over {lanes * warps} threads, {_warps(warps)} of {lanes}; "
+        f"{registers} element{'s' if registers > 1 else ''} a thread"
     ]
     run, dim = _run(linear)
     if run > 1:

@@ -3,6 +3,7 @@
 import argparse
 import gc
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,8 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Open it; returns when it is closed."""
     dumps, capture = _wanted(args)
-    if not terminal.is_terminal() and "TEXTUAL_DRIVER" not in os.environ:  # which draws elsewhere: `serve` sets it
-        raise UsageError("the full-screen interface needs a terminal; `tritonscope show` and `passes` do without")
+    if not _on_a_terminal() and "TEXTUAL_DRIVER" not in os.environ:  # which draws elsewhere: `serve` sets it
+        raise UsageError(
+            "the full-screen interface needs a terminal, its standard error included; "
+            "`tritonscope show` and `passes` do without"
+        )
     app = application(dumps, capture)
     app.run()
     return app.return_code or ExitCode.DONE
@@ -51,6 +55,11 @@ def application(dumps: Path, capture: Capture | None) -> "ScopeApp":
     from tritonscope.tui.app import ScopeApp
 
     return ScopeApp(dumps, capture)
+
+
+def _on_a_terminal() -> bool:
+    """Whether all three streams are one: keys are read from the first, and the last is what is drawn on."""
+    return all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr))
 
 
 def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:

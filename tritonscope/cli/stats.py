@@ -32,7 +32,8 @@ vectorised, a product not on the tensor cores, or a layout converted in a loop.
 
 Conditions, for the last capture that is named:
 {SYNTAX}
-  NAME is registers, spills, shared, stack, local, tmem, threads, barriers, code_bytes, vgprs, agprs, sgprs;
+  NAME is registers, spills, shared, stack, local, tmem, threads, barriers, code_bytes, vgprs, agprs, sgprs,
+  vgpr_spills, sgpr_spills;
   occupancy (percent), blocks, warps; instructions; a class of instructions:
 {textwrap.fill(", ".join(CLASSES), 116, initial_indent="    ", subsequent_indent="    ")};
   a class with a width, as in global_load_4; an opcode, as in HGMMA; with _change at the end, by how much it is more
@@ -131,6 +132,8 @@ def _resources(stats: KernelStats) -> Any:
     from rich.text import Text
 
     unit = stats.capture.resources.get("spill_unit") or ""
+    if stats.resources.get("vgpr_spills") == stats.resources.get("stack") == 0:
+        unit += ", scalar ones in lanes of vector registers, none in memory"
     shown = {
         name: value for name, value in stats.resources.items() if value or name in ("registers", "spills", "shared")
     }

@@ -39,6 +39,8 @@ RESOURCES = (
     "vgprs",
     "agprs",
     "sgprs",
+    "vgpr_spills",
+    "sgpr_spills",
     "occupancy",
 )
 

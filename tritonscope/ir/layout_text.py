@@ -10,7 +10,7 @@ __all__ = ["LayoutText", "Value", "layouts_of", "parse_layout", "shape_of"]
 Value: TypeAlias = "int | str | list[Value] | LayoutText | dict[str, Value]"
 
 _TOKEN = re.compile(r"\s*(#[\w.]+|-?\d+|[A-Za-z_]\w*|:\+|[<>{}\[\](),=:])")
-_DEFINITION = re.compile(r"(#\w+) = (#(?:ttg|ttng|gpu|amdg|amdgpu)\..*)$")
+_DEFINITION = re.compile(r"(#\w+) = (#(?:ttg|ttng|gpu|amdg|amdgpu)\..*>)$")
 _MOST_CHARACTERS = 100_000
 _DEEPEST = 50
 
@@ -33,7 +33,7 @@ def parse_layout(text: str, aliases: Mapping[str, str] | None = None) -> LayoutT
 
 
 def layouts_of(lines: list[str]) -> dict[str, str]:
-    """The aliases that a TTGIR text defines, each with its text."""
+    """The layouts that a TTGIR text names, each with its text; spaces of memory are none, and have no parameters."""
     return {match[1]: match[2] for line in lines if line.startswith("#") and (match := _DEFINITION.match(line))}
 
 
