@@ -67,7 +67,10 @@ def texts(capture: Capture) -> Iterator[str | PassRecord]:
     ]
     passes.sort(key=lambda record: [*map(int, record.step.split(".")), math.inf])
     for stage in stages:
-        yield from [record for record in passes if record.stage == stage] or [stage]
+        own = [record for record in passes if record.stage == stage]
+        yield from own
+        if not own:
+            yield stage
     yield from (record for record in passes if record.stage not in stages)
 
 
