@@ -50,7 +50,7 @@ STALLS: Mapping[str, str] = {
     "gmma": "waits for the tensor cores (wgmma)",
     "imc": "waits for constants that are not in the cache",
     "lg": "the queue for global and local memory is full",
-    "long_sb": "waits for global or local memory, or for a load of TMA",
+    "long_sb": "waits for global or local memory",
     "math": "its arithmetic unit is busy",
     "membar": "waits at a memory barrier",
     "mio": "the queue for shared memory and special instructions is full",
