@@ -1,4 +1,7 @@
-"""Nsight Compute's pages for the SASS of a capture, in the form in which ncu prints them, with numbers made up."""
+"""Nsight Compute's pages for the SASS of a capture, in the form of published ones; the numbers are made up.
+
+No report of a real GPU has been recorded yet; one would stand in tests/data and replace this.
+"""
 
 import csv
 import io
