@@ -151,7 +151,7 @@ def ablate(
     groups: list[_Equals] = []
     for number, (variant, capture) in enumerate(compiled(plan, variants), 1):
         on_progress(f"compiling: {number} of {len(variants)}")
-        judged = _judged_unrun(variant, capture, whole_codes)
+        judged = _judged_unrun(variant, capture, plan.baseline, whole_codes)
         if judged.outcome == "differs" and plan.unit is not None and not _joined(groups, variant, capture):
             groups.append(_Equals(_codes(capture), capture, [variant]))
             continue
@@ -263,15 +263,24 @@ def _running(unit: runs.Unit, capture: Capture) -> runs.Unit:
 # -- judging it
 
 
-def _judged_unrun(variant: Variant, capture: Capture, whole_codes: frozenset[bytes]) -> Ablated:
+def _judged_unrun(variant: Variant, capture: Capture, baseline: Capture, whole_codes: frozenset[bytes]) -> Ablated:
     """The verdict that takes no run: "required", "same" or "differs"."""
     if capture.status != "ok":
         failure = capture.failure
         said = failure.message if failure else f"the compile {capture.status}"
         where = f"{failure.pass_}: " if failure and failure.pass_ else ""
         return _row(variant, "required", detail=_first_line(where + said))
-    identical = bool(_codes(capture) & whole_codes)
-    return _row(variant, "same" if identical else "differs", identical=identical, **_static(capture))
+    if _codes(capture) & whole_codes:
+        return _row(variant, "same", identical=True, **_static(capture))
+    return _row(variant, "differs", detail=_metadata_alone(capture, baseline), **_static(capture))
+
+
+def _metadata_alone(capture: Capture, baseline: Capture) -> str | None:
+    """Which metadata differs where the machine code does not; None where that differs, too."""
+    if not set(_machine_codes(capture).items()) & set(_machine_codes(baseline).items()):
+        return None
+    names = {name for name, _ in {*_metadata(capture)} ^ {*_metadata(baseline)}}
+    return _first_line(f"the machine code is the same, but its metadata is not: {', '.join(sorted(names))}")
 
 
 def _judged_run(variant: Variant, capture: Capture, result: RunResult, baseline: RunResult) -> Ablated:
@@ -326,7 +335,15 @@ def _codes(capture: Capture) -> frozenset[bytes]:
     metadata. One in common makes two captures the same: for some targets ptxas makes several binaries of one PTX, and
     PTX without line information has other directives than PTX with.
     """
-    metadata = sorted((name, repr(value)) for name, value in capture.metadata.items() if name not in _BY_PLACE)
-    there = [stage.stage for stage in capture.stages if stage.stage in _MACHINE_CODE]
-    texts = {stage: strip_debug(reader.stage_text(capture, stage), stage) for stage in there}
+    metadata, texts = _metadata(capture), _machine_codes(capture)
     return frozenset(hashlib.sha256(f"{stage} {metadata} {text}".encode()).digest() for stage, text in texts.items())
+
+
+def _metadata(capture: Capture) -> list[tuple[str, str]]:
+    return sorted((name, repr(value)) for name, value in capture.metadata.items() if name not in _BY_PLACE)
+
+
+def _machine_codes(capture: Capture) -> dict[str, str]:
+    """Each form of the machine code that there is, without debug information."""
+    there = [stage.stage for stage in capture.stages if stage.stage in _MACHINE_CODE]
+    return {stage: strip_debug(reader.stage_text(capture, stage), stage) for stage in there}

@@ -168,13 +168,14 @@ def test_a_pass_that_spoils_the_result_is_found(
 def test_without_a_gpu_the_machine_code_is_compared(
     captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    compiles_to(monkeypatch, {("p",): captured(OTHER), ("q",): captured()})
+    compiles_to(monkeypatch, {("p",): captured(OTHER), ("q",): captured(), ("r",): captured(shared=8)})
     runs_as(monkeypatch, [])
-    rows = list(ablate(plan_for(captured(), tmp_path, run=False), [Variant((name,), ("1",)) for name in "pq"]))
-    assert [(row.pass_, row.outcome, row.ms) for row in rows] == [
-        (None, "baseline", None),
-        ("p", "differs", None),
-        ("q", "same", None),
+    rows = list(ablate(plan_for(captured(), tmp_path, run=False), [Variant((name,), ("1",)) for name in "pqr"]))
+    assert [(row.pass_, row.outcome, row.ms, row.detail) for row in rows] == [
+        (None, "baseline", None, None),
+        ("p", "differs", None, None),
+        ("q", "same", None, None),
+        ("r", "differs", None, "the machine code is the same, but its metadata is not: shared"),
     ]
 
 

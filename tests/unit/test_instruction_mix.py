@@ -37,6 +37,7 @@ SASS = [
     ("LDTM.x32 R4, tmem[UR4]", "tensor_memory", None),
     ("LDC.64 R2, c[0x0][0x210]", "constant_load", None),
     ("ATOMG.E.ADD.STRONG.GPU PT, R4, desc[UR4][R2.64], R5", "atomic", None),
+    ("CGAERRBAR", "barrier", None),
     ("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR13+0x2c000], R16", "barrier", None),
     ("BAR.SYNC.DEFER_BLOCKING 0x0", "barrier", None),
     ("F2FP.F16.F32.PACK_AB R4, R5, R4", "conversion", None),

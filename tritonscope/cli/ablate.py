@@ -42,7 +42,7 @@ what it says of a pass:
   slower      by the times given: medians over 2 % apart, and the middle halves of the times do not meet
   faster      likewise
   no slower   other machine code, and neither of these ("same" in JSON)
-  other code  it was not run ("differs" in JSON)
+  other code  it was not run ("differs" in JSON); where only its metadata is another, that is said below
   The last lines name those without which the machine code is the same.
 
 Results are kept in ablate.jsonl in the whole compile's capture as they come; Ctrl-C prints those there are, and

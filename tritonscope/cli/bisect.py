@@ -29,7 +29,7 @@ EPILOG = f"""\
 examples:
   tritonscope bisect matmul --fail-if 'convert_layout>2'
   tritonscope bisect matmul --fail-if '/wgmma\\.mma_async/'
-  tritonscope bisect matmul/sm_90-c80bc --check 'grep -q "num-warps. = 8"'
+  tritonscope bisect matmul --check 'grep -q tt.dot'
   tritonscope bisect attention --target sm_90 --fail-if 'registers>128'
   tritonscope bisect my_kernels.py:softmax --wrong
 

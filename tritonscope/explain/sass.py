@@ -131,7 +131,7 @@ FENCE > fence.proxy.async
 Orders accesses between views of memory: .VIEW.ASYNC.S makes shared memory writes visible to TMA and tensor cores, .T
 concerns tensor memory.
 
-MEMBAR | ERRBAR | CCTL > fence
+MEMBAR | ERRBAR | CGAERRBAR | CCTL > fence
 Memory fence of a scope (.CTA, .GPU, .SYS), and cache control that goes with it. .GPU ones are slow.
 
 USETMAXREG > setmaxnreg
