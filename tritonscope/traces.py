@@ -37,6 +37,7 @@ INDUCTOR = {
 
 _LONGEST_LINE = 256 << 20
 _LONGEST_FOLDER = 70
+_DYING = 5.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -243,6 +244,7 @@ class Listener:
                 if event["event"] == "key":
                     event = {**event, "id": api.capture_id(event["hash"], request)}
                     if not self._is_new(event["id"]):
+                        _end_compiling(line, file)
                         writer.discard()
                         return
                 recorder.take(event)
@@ -299,6 +301,15 @@ class Listener:
         }
         for folder in folders:
             add_event(folder, event)
+
+
+def _end_compiling(line: socket.socket, file: Any) -> None:
+    """Have whoever compiles at the other end of `line` end, and wait until nothing is written there any more."""
+    with suppress(OSError):
+        line.settimeout(_DYING)
+        line.shutdown(socket.SHUT_WR)
+        while file.read(1 << 16):
+            pass
 
 
 def _merged(launches: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ goes on.
 
 import functools
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -35,6 +36,7 @@ class Hooks:
         self.active = False
         self._said: set[str] = set()
         self._line: Line | None = None
+        self._lock = threading.Lock()
         self._replaced: list[tuple[Any, str, Any]] = []
         self._rounds: dict[int, list[dict[str, Any]]] = {}
 
@@ -121,6 +123,7 @@ class Hooks:
                 self._capture(src, target, options)
             return original(src, target, options, *rest, **named)
 
+        compile.captures_for_tritonscope = True  # type: ignore[attr-defined]
         return compile
 
     def _do_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -128,16 +131,11 @@ class Hooks:
 
         @functools.wraps(original)
         def do_compile(fn: Any, *args: Any, **kwargs: Any) -> Any:
-            if not self.active:
-                return original(fn, *args, **kwargs)
-            before = vars(fn).get("compile", _ABSENT)
-            if before is _ABSENT:
-                return original(fn, *args, **kwargs)
-            fn.compile = self._compile(before)
-            try:
-                return original(fn, *args, **kwargs)
-            finally:
-                fn.compile = before
+            with self._lock:  # several threads may compile a kernel at once
+                before = vars(fn).get("compile", _ABSENT)
+                if self.active and before is not _ABSENT and not hasattr(before, "captures_for_tritonscope"):
+                    self._replace(fn, "compile", self._compile(before))
+            return original(fn, *args, **kwargs)
 
         return do_compile
 
