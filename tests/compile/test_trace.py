@@ -176,6 +176,21 @@ def test_threads_and_closed_streams_are_as_good_as_any(tmp_path):
     assert "4 kernels captured; `tritonscope open` shows them" in done.stderr
 
 
+def test_a_kernel_of_the_program_itself_becomes_a_script(tmp_path):
+    """The oracle is Triton in a process of its own, which must come to the captured key."""
+    program = tmp_path / "01-twice.py"
+    program.write_text((PROGRAMS / "threads_and_closed_streams.py").read_text().partition("\nthreads = ")[0])
+    with program.open("a") as file:
+        file.write('\n\nif __name__ == "__main__":\n    launch(32)\n')
+    done = traced("-t", "sm_90", program, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-m", "tritonscope", "export", "twice", "--dumps", "dumps", "--script", "-o", "again.py"]
+    environment = {**os.environ, "PYTHONPATH": PATH}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    again = subprocess.run([sys.executable, "again.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert "the key is the captured one" in again.stdout, again.stderr
+
+
 def test_a_folder_that_cannot_be_written_is_said_before_the_program_runs(tmp_path):
     (tmp_path / "dumps").touch()
     done = traced("-t", "sm_90", PROGRAMS / "reports_itself.py", cwd=tmp_path)

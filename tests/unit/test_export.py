@@ -144,6 +144,32 @@ def test_a_script_holds_what_the_newest_run_was_called_with(export, tmp_path: Pa
     assert (kernel["size"], kernel["call"], kernel["grid"]) == ({"M": 64}, expected, [2, 1, 1])
 
 
+@pytest.mark.parametrize(
+    ("module", "path", "name"),
+    [
+        ("01-vector-add", "/x/01-vector-add.py", "01-vector-add"),
+        ("my kernels", "/x/my kernels.py", "my kernels"),
+        ("__main__", "/x/train.py", "train"),
+        ("None", "/x/<string>", "<string>"),
+        ("../evil", "/x/evil.py", None),
+        ("__main__", "/x/a\nb.py", None),
+    ],
+)
+def test_a_kernel_may_stand_in_any_file(export, tmp_path: Path, module: str, path: str, name: str | None) -> None:
+    """Triton's tutorials have names that no import statement can have; a traced program is `__main__`."""
+    folder = tmp_path / "matmul" / MATMUL.name
+    shutil.copytree(MATMUL, folder)
+    summary = json.loads((folder / "capture.json").read_text())
+    summary["components"]["kernel"] = f"{module}.matmul"
+    summary["request"]["kernel"] |= {"path": path, "bundled": False}
+    (folder / "capture.json").write_text(json.dumps(summary))
+    code, out, err = export(str(folder), "--script")
+    assert code == (0 if name else 2)
+    if name:
+        assert kernel_of(Path(out.strip()))["module"] == name
+        assert ("stood in the program that was traced" in err) == (module in ("__main__", "None"))
+
+
 def test_a_script_holds_a_file_as_it_is_and_nothing_that_only_a_path_names(export, tmp_path: Path) -> None:
     """The capture's text may hold quotes and line ends; the file it names may be another by now, and is not read."""
     folder = tmp_path / "matmul" / MATMUL.name

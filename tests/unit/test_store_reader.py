@@ -136,7 +136,9 @@ def test_resolving(capture: MakeCapture, dumps: Path, monkeypatch: pytest.Monkey
     newest = reader.resolve(dumps, "matmul")
     assert newest.capture.path == str(new)
     assert newest.note is not None
-    assert "matmul/gfx942-aabb" in newest.note
+    assert "taking matmul/gfx942-aabb, the newest" in newest.note
+    edit(new, lambda data: data["request"].update(skip=["cse"]))
+    assert "taking matmul/gfx942-aabb (without cse), the newest" in str(reader.resolve(dumps, "matmul").note)
     assert reader.resolve(dumps, "attention") == reader.Resolution(reader.open_capture(only))
     assert found("att") == str(only)
     monkeypatch.chdir(dumps / "matmul")

@@ -66,6 +66,11 @@ def _heading(capture: Capture, notes: tuple[str, ...]) -> list[str]:
 def _notes(capture: Capture, sources: Sources) -> Iterator[str]:
     if sources.missing:
         yield f"The kernel imports {', '.join(sources.missing)}, which must be importable: it is not in the script."
+    if sources.is_program:
+        yield (
+            "The kernel stood in the program that was traced: the script imports that file, which runs all of it but "
+            "what is under `if __name__ == '__main__':`."
+        )
     if left_out := capture.request.get("skip"):
         yield f"The capture left passes out ({', '.join(map(str, left_out))}); the script runs them all."
     if capture.request.get("edits"):
@@ -87,8 +92,8 @@ def _kernel(capture: Capture, sources: Sources) -> dict[str, Any]:
         target = capture.request["target"]
         arch = int(target["arch"]) if target["backend"] == "cuda" else str(target["arch"])
         function = str(capture.request["kernel"]["function"])
-        if not all(part.isidentifier() for part in (function, *sources.module.split("."))):
-            raise ValueError(function)  # they become names of files
+        if not function.isidentifier() or not all(map(_names_a_file, sources.module.split("."))):
+            raise ValueError(function)
         return {
             "function": function,
             "module": sources.module,
@@ -108,6 +113,11 @@ def _kernel(capture: Capture, sources: Sources) -> dict[str, Any]:
         }
     except (KeyError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError):
         raise UsageError(_incomplete(capture)) from None
+
+
+def _names_a_file(part: str) -> bool:
+    """Whether a part of a module's name can become a file's: Triton's own tutorials are called 01-vector-add."""
+    return bool(part) and part.isprintable() and not set(part) & set("/\\")
 
 
 def _incomplete(capture: Capture) -> str:

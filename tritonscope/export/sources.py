@@ -15,6 +15,7 @@ __all__ = ["Sources", "sources_of"]
 
 _LARGEST = 4 << 20
 _MOST_FILES = 100
+_PROGRAMS = ("__main__", "None")
 _BROUGHT = frozenset({"triton", "torch"})
 
 
@@ -22,12 +23,14 @@ _BROUGHT = frozenset({"triton", "torch"})
 class Sources:
     """`files` are texts by name, relative to a folder that is to be importable; `module` the kernel's own.
 
-    `missing` are modules that they import and that are neither here nor Python's, Triton's or PyTorch's.
+    `missing` are modules that they import and that are neither here nor Python's, Triton's or PyTorch's. `is_program`
+    where the kernel stood in the program that was traced, or in code that it executed; `module` is its file's then.
     """
 
     module: str
     files: dict[str, str]
     missing: tuple[str, ...]
+    is_program: bool
 
 
 def sources_of(capture: Capture) -> Sources:
@@ -38,6 +41,9 @@ def sources_of(capture: Capture) -> Sources:
     """
     main = reader.stage_text(capture, "python")
     module = str(capture.components.get("kernel", "")).rpartition(".")[0] or capture.kernel
+    is_program = module in _PROGRAMS
+    if is_program:
+        module = Path(str(capture.request.get("kernel", {}).get("path", ""))).stem.replace(".", "_")
     file = _file(module)
     path = _path(capture, main)
     root = _root(path, file) if path else None
@@ -56,7 +62,7 @@ def sources_of(capture: Capture) -> Sources:
             top = name.partition(".")[0]
             if not there and top not in sys.stdlib_module_names and top not in _BROUGHT:
                 missing.add(top)
-    return Sources(module, found, tuple(sorted(missing)))
+    return Sources(module, found, tuple(sorted(missing)), is_program)
 
 
 def _root(path: Path, file: PurePosixPath) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tritonscope import recipe
 from tritonscope.errors import CaptureNotFound, CaptureUnreadable, UsageError
 from tritonscope.ir.kinds import kind_of
 from tritonscope.model import Capture, PassRecord, Stage
@@ -304,7 +305,9 @@ def _newest(folders: list[Path], kernel: str) -> Resolution:
     if len(captures) == 1:
         return Resolution(newest)
     which = "newest that finished" if 0 < len(finished) < len(captures) else "newest"
-    return Resolution(newest, f"taking {newest.capture}, the {which} of {len(captures)} captures of {kernel}")
+    made = recipe.words(newest.request)
+    taken = f"{newest.capture} ({made})" if made else newest.capture
+    return Resolution(newest, f"taking {taken}, the {which} of {len(captures)} captures of {kernel}")
 
 
 def _not_found(dumps: Path, text: str, reference: Path | None) -> str:
