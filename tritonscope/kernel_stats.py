@@ -85,6 +85,11 @@ class KernelStats:
     reasons: tuple[Reason, ...] = ()
 
     @property
+    def spill_unit(self) -> str:
+        """What spills are counted in: "bytes", or "registers" on AMD."""
+        return str(self.capture.resources.get("spill_unit") or "bytes")
+
+    @property
     def final(self) -> CodeStats | None:
         """What the hardware runs: SASS or AMDGCN, else PTX; None where the capture has neither."""
         return self.codes[0] if self.codes else None
@@ -166,6 +171,8 @@ def value_of(name: str, stats: KernelStats, base: KernelStats | None) -> float:
         if base is None:
             raise UsageError(f"{name} compares two captures, and one was named; name the one to compare with first")
         plain = name.removesuffix(_CHANGE)
+        if plain == "spills" and base.spill_unit != stats.spill_unit:
+            raise UsageError(f"{name} compares {base.spill_unit} with {stats.spill_unit}; leave that condition out")
         return value_of(plain, stats, None) - value_of(plain, base, None)
     values = _values(stats)
     if name in values:

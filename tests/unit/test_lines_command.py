@@ -1,6 +1,8 @@
 """`tritonscope lines`: the heat map, one line, one line of Python."""
 
 import json
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -36,6 +38,15 @@ def test_every_instruction_is_counted_once(capsys: pytest.CaptureFixture[str]) -
     widths = code["widths"]
     assert sum(line["loaded_bytes"] for line in found) == sum(int(w) * n for w, n in widths["global_load"].items())
     assert sum(line["stored_bytes"] for line in found) == sum(int(w) * n for w, n in widths["global_store"].items())
+
+
+def test_code_without_line_information_says_why(
+    capture: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = capture()
+    (folder / "matmul.ptx").write_text("\tret;\n")
+    assert "TRITON_DISABLE_LINE_INFO=1" in lines(capsys, str(folder))[1]
+    assert "TRITON_DISABLE_LINE_INFO=1" not in lines(capsys, MATMUL)[1]
 
 
 def test_what_a_line_of_python_became(capsys: pytest.CaptureFixture[str]) -> None:

@@ -91,6 +91,12 @@ def test_two_captures_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["tensor core"] == ["4", "64", "+60"]
 
 
+def test_spills_in_bytes_and_in_registers_are_not_subtracted(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = stats(capsys, MATMUL, AMD)
+    assert [line.split()[-2:] for line in out.split("\n") if line.startswith("spills")] == [["0", "?"]] * 2
+    assert stats(capsys, MATMUL, AMD, "--fail-if", "spills_change>0")[0] == 2
+
+
 @pytest.mark.parametrize(
     ("condition", "fails"),
     [

@@ -168,6 +168,8 @@ def _print_heat(heat: Heat, links: Links, samples: _Samples, console: "Console")
         if heat.nowhere[stage]:
             said = f"{heat.nowhere[stage]:,} of {heat.total[stage]:,} instructions of {stage} came from no line"
             console.print(Text(terminal.escape(said), style="dim"))
+    if not heat.files:
+        console.print("no text names a line: compiled with TRITON_DISABLE_LINE_INFO=1, or what names them is damaged")
 
 
 def lines_to_show(links: Links, file: str, counted: Collection[int]) -> list[int]:

@@ -271,7 +271,9 @@ def _compared(left: KernelStats, right: KernelStats) -> list[tuple[str, float | 
     rows: list[tuple[str, float | None, float | None]] = []
     for name in kernel_stats.RESOURCES:
         one, other = left.resources.get(name), right.resources.get(name)
-        if one or other or name in _ALWAYS:
+        if name == "spills" and left.spill_unit != right.spill_unit:
+            rows += [(f"spills, {left.spill_unit}", one, None), (f"spills, {right.spill_unit}", None, other)]
+        elif one or other or name in _ALWAYS:
             rows.append((name.replace("_", " "), one, other))
     a, b = left.occupancy, right.occupancy
     rows.append(("blocks on a multiprocessor", a.blocks if a else None, b.blocks if b else None))
