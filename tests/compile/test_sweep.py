@@ -98,6 +98,12 @@ def test_any_executor_will_do(tmp_path):
     assert {block: row.status for block, row in rows.items()} == {"32": "ok", "64": "ok"}
 
 
+def test_a_cluster_that_is_not_there(tmp_path, capsys):
+    pytest.importorskip("distributed")
+    assert main([*COMMAND[:4], "-o", str(tmp_path), "--dask", "tcp://127.0.0.1:1"]) == 2
+    assert "no Dask scheduler" in capsys.readouterr().err
+
+
 def test_a_dask_cluster_will_do(tmp_path):
     distributed = pytest.importorskip("distributed")
     with (
@@ -117,7 +123,6 @@ def test_a_dask_cluster_will_do(tmp_path):
         (("--run",), 5, "there is no GPU here"),
         (("--size", "M"), 2, "not understood"),
         (("--size", "n=64", "-s", "*fp32"), 2, "give one of them"),
-        (("--dask", "tcp://127.0.0.1:1"), 2, "no Dask scheduler"),
         (("--config", "x", "--size", "n=64"), 2, "not understood"),
     ],
 )

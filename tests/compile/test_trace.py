@@ -19,6 +19,8 @@ from tritonscope.store import reader
 PATH = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
 PROGRAMS = ROOT / "tests" / "programs"
 
+needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="the program needs PyTorch")
+
 
 def traced(*arguments: object, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "TRITON_CACHE_DIR": str(cwd / "cache"), "PYTHONPATH": PATH}
@@ -43,6 +45,8 @@ def line_of(script: Path, text: str) -> int:
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     """The program of all kinds, traced once: (its folder, the finished process, captures by kernel)."""
+    if importlib.util.find_spec("torch") is None:
+        pytest.skip("the program needs PyTorch")
     folder = tmp_path_factory.mktemp("program")
     done = traced("--json", "-t", "sm_90", PROGRAMS / "kernels_of_all_kinds.py", cwd=folder)
     captures: dict[str, list[dict]] = {}
@@ -144,6 +148,7 @@ def test_the_journal_alone_has_the_launches_too(program):
         (folder / "aside").rename(folder / "capture.json")
 
 
+@needs_torch
 def test_a_value_from_the_gpu_ends_the_program_and_filters_choose_kernels(tmp_path):
     script = PROGRAMS / "needs_a_value.py"
     done = traced("-t", "gfx942", "--kernel", "^fill", "--limit", "2", script, cwd=tmp_path)
@@ -167,6 +172,7 @@ def test_a_program_cannot_tell_that_it_is_traced(how, tmp_path):
     assert theirs == plain.stderr.splitlines()
 
 
+@needs_torch
 def test_threads_and_closed_streams_are_as_good_as_any(tmp_path):
     """What PyTorch pretends is kept for each thread, and the line to the recorder may take a closed stream's place."""
     done = traced("-t", "sm_90", PROGRAMS / "threads_and_closed_streams.py", cwd=tmp_path)
@@ -176,6 +182,7 @@ def test_threads_and_closed_streams_are_as_good_as_any(tmp_path):
     assert "4 kernels captured; `tritonscope open` shows them" in done.stderr
 
 
+@needs_torch
 def test_a_kernel_of_the_program_itself_becomes_a_script(tmp_path):
     """The oracle is Triton in a process of its own, which must come to the captured key."""
     program = tmp_path / "01-twice.py"

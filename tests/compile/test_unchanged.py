@@ -14,6 +14,7 @@ import triton
 from tritonscope import kernel_reference
 from tritonscope.engine import loader, native, pipeline, unchanged
 from tritonscope.engine.capture import Session
+from tritonscope.engine.edits import Edits
 from tritonscope.engine.events import Events
 from tritonscope.model import Request, Target
 
@@ -40,7 +41,15 @@ os.mkdir(os.path.join(folder, "passes"))
 printed = open(os.path.join(folder, "printed"), "w+b")
 os.dup2(printed.fileno(), 2)
 session = Session(folder, Events(os.open(os.devnull, os.O_WRONLY)), request, loaded, built)
-watched = pipeline.Pipeline(session.folder, session.events, pipeline.NESTING, llvm_passes=False, dumping=False)
+watched = pipeline.Pipeline(
+    session.folder,
+    session.events,
+    pipeline.NESTING,
+    pipeline.Selection((), None),
+    Edits((), session.place),
+    llvm_passes=False,
+    dumping=False,
+)
 session.compile_with(watched)
 print(seen["calls"], seen["unchanged"], seen["wrong"])
 """
