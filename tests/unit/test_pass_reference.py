@@ -66,3 +66,12 @@ def test_what_no_pass_is_called_is_refused_in_a_sentence(skip: list[str], stop_a
 def test_what_names_no_pass_is_refused_before_anything_is_compiled(text: str) -> None:
     with pytest.raises(UsageError, match="not understood"):
         PassReference.parse(text)
+
+
+def test_a_pass_behind_the_end_is_not_said_to_be_none() -> None:
+    asked = Selection(skip=["pipeline"], stop_after="coalesce")
+    for step, name in enumerate(("inline", "coalesce")):
+        asked.leaves_out(step, name, is_pass=True)
+        asked.ends_after(step, name)
+    with pytest.raises(UsageError, match="no pass 'pipeline' came up to step 1, after which it was to stop"):
+        asked.check()

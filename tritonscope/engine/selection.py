@@ -61,6 +61,8 @@ class Selection:
         if runs:
             times = "once" if runs == 1 else f"{runs} times"
             return f"{name} ran {times}, so there is no {text}; passes inside another pass do not count"
+        if self._stop_after in self._came:
+            return f"no pass {text!r} came up to step {len(self._passes) - 1}, after which it was to stop"
         names = near(name, self._runs)
         hint = f"did you mean {' or '.join(names)}?" if names else "'tritonscope passes' lists those of a capture"
         return f"this compile runs no pass {text!r}; {hint}"
