@@ -198,6 +198,22 @@ def test_a_kernel_of_the_program_itself_becomes_a_script(tmp_path):
     assert "the key is the captured one" in again.stdout, again.stderr
 
 
+def test_a_trace_within_a_trace(tmp_path):
+    """Both have the kernel of the block, whole; the outer one alone has what comes after."""
+    text = (PROGRAMS / "threads_and_closed_streams.py").read_text().partition("\nthreads = ")[0]
+    block = "import tritonscope\nwith tritonscope.trace('inner'):\n    launch(32)\nlaunch(64)\n"
+    (tmp_path / "program.py").write_text(text + block)
+    done = traced("-t", "sm_90", "program.py", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    inner, outer = (
+        {path.name: reader.open_capture(path).status for path in (tmp_path / dumps / "twice").glob("sm_90-*")}
+        for dumps in ("inner", "dumps")
+    )
+    assert set(outer.values()) == {"ok"}
+    assert inner.items() < outer.items()
+    assert (len(inner), len(outer)) == (1, 2)
+
+
 def test_a_folder_that_cannot_be_written_is_said_before_the_program_runs(tmp_path):
     (tmp_path / "dumps").touch()
     done = traced("-t", "sm_90", PROGRAMS / "reports_itself.py", cwd=tmp_path)

@@ -28,6 +28,9 @@ class Hooks:
     `measures` is False where no GPU is there to time with: then every configuration is compiled and none timed.
     """
 
+    #: Whether this process is a fork that captures: no other trace of the program captures what that compiles.
+    in_capture = False
+
     def __init__(self, socket: str, *, measures: bool) -> None:
         self.socket = socket
         self.measures = measures
@@ -119,11 +122,11 @@ class Hooks:
     def _compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(original)
         def compile(src: Any, target: Any = None, options: Any = None, *rest: Any, **named: Any) -> Any:  # noqa: A001
-            if self.active:
+            if self.active and not Hooks.in_capture:
                 self._capture(src, target, options)
             return original(src, target, options, *rest, **named)
 
-        compile.captures_for_tritonscope = True  # type: ignore[attr-defined]
+        compile.hooks = (self, *getattr(original, "hooks", ()))  # type: ignore[attr-defined]
         return compile
 
     def _do_compile(self, original: Callable[..., Any]) -> Callable[..., Any]:
@@ -133,7 +136,7 @@ class Hooks:
         def do_compile(fn: Any, *args: Any, **kwargs: Any) -> Any:
             with self._lock:  # several threads may compile a kernel at once
                 before = vars(fn).get("compile", _ABSENT)
-                if self.active and before is not _ABSENT and not hasattr(before, "captures_for_tritonscope"):
+                if self.active and before is not _ABSENT and self not in getattr(before, "hooks", ()):
                     self._replace(fn, "compile", self._compile(before))
             return original(fn, *args, **kwargs)
 
@@ -162,7 +165,7 @@ class Hooks:
                 )
                 answer = line.receive()
                 if answer and answer["capture"] and forked.start():
-                    self.active = False
+                    self.active, Hooks.in_capture = False, True
                     forked.capture_and_exit(line, answer, src, target, dict(options or {}))
             finally:
                 line.close()

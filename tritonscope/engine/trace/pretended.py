@@ -6,6 +6,7 @@ device and no contents. What only a GPU could say is said to be missing, in a se
 
 import os
 import sys
+import sysconfig
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -418,5 +419,5 @@ def _place() -> str:
 
 
 def _is_the_programs(filename: str) -> bool:
-    library = ("site-packages", "dist-packages", "tritonscope/engine", "<frozen", "importlib", "runpy.py")
+    library = ("site-packages", "dist-packages", "tritonscope/engine", "<frozen", sysconfig.get_path("stdlib"))
     return os.path.isfile(filename) and not any(part in filename for part in library)  # noqa: PTH113
