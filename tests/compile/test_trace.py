@@ -198,6 +198,7 @@ def test_a_kernel_of_the_program_itself_becomes_a_script(tmp_path):
     assert "the key is the captured one" in again.stdout, again.stderr
 
 
+@needs_torch
 def test_a_trace_within_a_trace(tmp_path):
     """Both have the kernel of the block, whole; the outer one alone has what comes after."""
     text = (PROGRAMS / "threads_and_closed_streams.py").read_text().partition("\nthreads = ")[0]
