@@ -57,6 +57,7 @@ class BrowseScreen(SearchScreen):
     BrowseScreen.narrow.list Vertical, BrowseScreen.narrow.list IrView { display: none; }
     BrowseScreen CaptureTree { display: none; }
     BrowseScreen.widest CaptureTree { display: block; }
+    BrowseScreen.widest PassList { width: 68; }
     BrowseScreen.tree CaptureTree { display: block; }
     BrowseScreen.narrow.tree CaptureTree { width: 1fr; }
     BrowseScreen.narrow.tree Vertical, BrowseScreen.narrow.tree IrView { display: none; }
