@@ -10,9 +10,9 @@ import pytest
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """The browser that is installed here."""
+    """The browser that is installed here. It is gone with its file's tests: others run event loops of their own."""
     playwright = pytest.importorskip("playwright.sync_api", reason="install tritonscope[browser]")
     path = next((found for name in _NAMES if (found := shutil.which(name))), None)
     if path is None:
