@@ -2,7 +2,6 @@
 
 import os
 import re
-import secrets
 import shlex
 from pathlib import Path, PurePosixPath
 
@@ -99,7 +98,7 @@ def kernel_folder(kernel: str) -> str:
 
 def running_name(target: str) -> str:
     """A fresh name for a capture for `target` whose id is not known yet."""
-    return f"{_safe(target)}{RUNNING}{secrets.token_hex(4)}"
+    return f"{_safe(target)}{RUNNING}{os.urandom(4).hex()}"
 
 
 def final_name(target: str, id: str, status: str = "") -> str:  # noqa: A002 - it is called an id everywhere

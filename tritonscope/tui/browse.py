@@ -22,7 +22,6 @@ from tritonscope.tui import texts
 from tritonscope.tui.captures import CaptureTree, settings_of
 from tritonscope.tui.document import Document, follow
 from tritonscope.tui.ir_view import IrView
-from tritonscope.tui.linking import line_shown
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.pass_list import PassList
 from tritonscope.tui.places import Jumps, Place, first_place, named, record_of, stages_of, texts_of
@@ -621,6 +620,8 @@ class BrowseScreen(SearchScreen):
 
     def _line(self) -> int:
         """The line that the cursor is on, from 1, as texts without locations count; in a diff the new one."""
+        from tritonscope.tui.linking import line_shown
+
         rows, place = self.view.rows, self.place
         assert self.session is not None
         if not place.diff:

@@ -7,17 +7,16 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tritonscope.errors import TritonscopeError
-from tritonscope.hot_lines import HotLines
 from tritonscope.ir.kinds import kind_of
-from tritonscope.ir.links import Position
 from tritonscope.ir.locations import strip_debug
-from tritonscope.line_links import Heat, Links, Listing
 from tritonscope.model import Capture, PassRecord
-from tritonscope.store import profiles, reader
+from tritonscope.store import reader
 from tritonscope.tui.document import Document
 
 if TYPE_CHECKING:
     from tritonscope.ir.diff import Diff, Stat
+    from tritonscope.ir.links import Position
+    from tritonscope.line_links import Heat, Links, Listing
 
 __all__ = ["Session"]
 
@@ -82,13 +81,15 @@ class Session:
     # -- links
 
     @property
-    def links(self) -> Links:
+    def links(self) -> "Links":
         """The links of the capture as it is now."""
+        from tritonscope.line_links import Links
+
         if self._links is None or self._links.capture is not self.capture:
             self._links, self._heat = Links(self.capture), None
         return self._links
 
-    def listing(self, text: str | PassRecord) -> Listing:
+    def listing(self, text: str | PassRecord) -> "Listing":
         """A stage by its name, or what a pass left, with what its lines came from; raises UsageError where they lead
         nowhere, and CaptureUnreadable."""
         with self._links_lock:
@@ -105,9 +106,12 @@ class Session:
                 lines -= len(self._listings.popitem(last=False)[1].lines)
             return found
 
-    def heat(self) -> tuple[Heat, Mapping[Position, int]]:
+    def heat(self) -> "tuple[Heat, Mapping[Position, int]]":
         """What each line of Python became, and of those the samples of the capture's profile, empty where it has none;
         raises UsageError and CaptureUnreadable."""
+        from tritonscope.hot_lines import HotLines
+        from tritonscope.store import profiles
+
         with self._links_lock:
             links = self.links
             if self._heat is None:
