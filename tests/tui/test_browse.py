@@ -501,3 +501,13 @@ def test_nothing_to_show_and_quit(dumps):
 
     driven(app, WIDE, script)
     assert app.return_code == 0
+
+
+def test_ctrl_c_says_how_to_leave(dumps):
+    app = ScopeApp(dumps, None)
+
+    async def script(pilot):
+        await pilot.press("ctrl+c")
+        assert any(each.message.startswith("q quits") for each in app._notifications)
+
+    driven(app, WIDE, script)

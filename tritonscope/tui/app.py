@@ -177,6 +177,10 @@ class ScopeApp(App[None]):
 
     # -- actions
 
+    def action_help_quit(self) -> None:
+        """Ctrl-C, which ends other programs."""
+        self.notify("q quits; X ends what is being compiled or run")
+
     def action_help(self) -> None:
         """Every key, from the bindings themselves."""
         from rich.table import Table
