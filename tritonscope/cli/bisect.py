@@ -1,7 +1,6 @@
 """`tritonscope bisect`: which pass is to blame."""
 
 import argparse
-import shlex
 import shutil
 import subprocess
 import tempfile
@@ -14,6 +13,7 @@ from tritonscope import ablation, bisection, bundled_kernels, gpu, kernel_refere
 from tritonscope.ablation import Plan, Variant
 from tritonscope.bisection import Found, Snapshot
 from tritonscope.cli import ablate, one_kernel, terminal
+from tritonscope.cli.check_command import command_words
 from tritonscope.cli.status_line import StatusLine
 from tritonscope.conditions import SYNTAX, Condition, holds, names_in, parse_condition
 from tritonscope.errors import CompileFailed, ExitCode, Missing, UsageError
@@ -140,12 +140,7 @@ class _Command:
     """Judges a snapshot by what a command says of it."""
 
     def __init__(self, text: str, folder: Path) -> None:
-        try:
-            self._words = shlex.split(text)
-        except ValueError as error:
-            raise UsageError(f"--check {text!r} is not understood ({error}); quote it as a shell does") from None
-        if not self._words or shutil.which(self._words[0]) is None:
-            raise UsageError(f"--check {text!r} names no command that is there; give its path")
+        self._words = command_words(text)
         self._folder = folder
 
     def __call__(self, snapshot: Snapshot) -> bool | None:

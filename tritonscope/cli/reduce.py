@@ -1,8 +1,6 @@
 """`tritonscope reduce`: the IR on which a pass fails, made smaller while it still fails in the same way."""
 
 import argparse
-import shlex
-import shutil
 import subprocess
 import tempfile
 from dataclasses import replace
@@ -10,6 +8,7 @@ from pathlib import Path
 
 from tritonscope import interpreter, reproducer
 from tritonscope.cli import replay, terminal
+from tritonscope.cli.check_command import command_words
 from tritonscope.cli.status_line import StatusLine
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.ir.locations import strip_locations
@@ -122,12 +121,7 @@ class _Command:
     last: Outcome | None = None
 
     def __init__(self, text: str, folder: Path) -> None:
-        try:
-            self._words = shlex.split(text)
-        except ValueError as error:
-            raise UsageError(f"--check {text!r} is not understood ({error}); quote it as a shell does") from None
-        if not self._words or shutil.which(self._words[0]) is None:
-            raise UsageError(f"--check {text!r} names no command that is there; give its path")
+        self._words = command_words(text)
         self._path = folder / "candidate.mlir"
 
     def __call__(self, text: str) -> bool:
