@@ -9,8 +9,6 @@ import pytest
 from tests.compile.conftest import ROOT
 
 
-# A fault that is known and open, see CHANGELOG: it shows in one run of some.
-@pytest.mark.xfail(strict=False, reason="a child that is killed now and then leaves its temporary folder")
 @pytest.mark.slow
 def test_kills_lose_nothing_and_leave_nothing(tmp_path):
     out = tmp_path / "soak.json"
@@ -18,7 +16,11 @@ def test_kills_lose_nothing_and_leave_nothing(tmp_path):
         [sys.executable, str(ROOT / "benchmarks" / "soak.py"), "20", "--out", str(out)], capture_output=True, text=True
     )
     found = json.loads(out.read_text())
-    assert (done.returncode, found["wrong"]) == (0, []), done.stderr
+    folders = [each for each in found["wrong"] if each.endswith("are left in the temporary folder")]
+    assert [each for each in found["wrong"] if each not in folders] == [], done.stderr
+    assert done.returncode == bool(folders), done.stderr
     assert sum(found["happened"].values()) == 20
     assert any("SIG" in how for how in found["happened"])
     assert found["finished_captures"] > 0
+    if folders:  # a known fault, see CHANGELOG
+        pytest.xfail(folders[0])
