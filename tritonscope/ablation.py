@@ -47,6 +47,9 @@ _LONGEST_DETAIL = 160
 #: Metadata that depends on where Triton lies, and that no launch asks for.
 _BY_PLACE = frozenset({"hash", "extern_libs"})
 
+#: Metadata that Triton's launcher does arithmetic with: None there is a TypeError at the first launch.
+_OF_A_LAUNCH = ("shared", "global_scratch_size", "profile_scratch_size")
+
 _MACHINE_CODE = ("sass", "amdgcn", "ptx")
 
 
@@ -62,12 +65,12 @@ class Variant:
 class Ablated:
     """What one compile came to; `pass_` and `step` are None of the whole one, "A, B" of several left out together.
 
-    `outcome` is one of OUTCOMES: "required" where it did not compile, "wrong" where the result is or where there is
-    none, "right" where it is not and the whole compile's is, "differs" where other machine code was not run, "same"
-    where times do not differ or, as `identical` says, the machine code does not. `detail` is the first line of why.
-    `ms` is the median of a launch, `ratio` that over the whole compile's. `registers`, `spills` and `shared` are as in
-    a capture's resources; `instructions` are those of the machine code's text, `classes` the same by class, see
-    `ir.instruction_classes`.
+    `outcome` is one of OUTCOMES: "required" where it did not compile, or not to what Triton can launch, "wrong" where
+    the result is or where there is none, "right" where it is not and the whole compile's is, "differs" where other
+    machine code was not run, "same" where times do not differ or, as `identical` says, the machine code does not.
+    `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the whole compile's.
+    `registers`, `spills` and `shared` are as in a capture's resources; `instructions` are those of the machine code's
+    text, `classes` the same by class, see `ir.instruction_classes`.
     """
 
     pass_: str | None
@@ -270,6 +273,9 @@ def _judged_unrun(variant: Variant, capture: Capture, baseline: Capture, whole_c
         said = failure.message if failure else f"the compile {capture.status}"
         where = f"{failure.pass_}: " if failure and failure.pass_ else ""
         return _row(variant, "required", detail=_first_line(where + said))
+    if lost := [name for name in _OF_A_LAUNCH if capture.metadata.get(name, 0) is None]:
+        detail = f"it compiles to what Triton cannot launch: nothing says its {', '.join(lost)}"
+        return _row(variant, "required", detail=detail, **_static(capture))
     if _codes(capture) & whole_codes:
         return _row(variant, "same", identical=True, **_static(capture))
     return _row(variant, "differs", detail=_metadata_alone(capture, baseline), **_static(capture))

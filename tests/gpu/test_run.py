@@ -151,7 +151,7 @@ def test_a_call_stands_in_for_a_spec(cwd):
 
 def test_an_edited_capture_is_checked_and_timed_beside_its_parent(cwd):
     """Another dividend of the same kernel is wrong, and about as fast."""
-    scale = WRONG.with_name("scale.py")
+    scale = f"{WRONG.with_name('scale.py')}:scale"
     parent = json.loads(tritonscope("compile", scale, "--json", cwd=cwd).stdout)["capture"]
     ptx = tritonscope("dump", parent, "ptx", cwd=cwd).stdout
     (cwd / "edited.ptx").write_text(ptx.replace("mul.f32", "add.f32"))

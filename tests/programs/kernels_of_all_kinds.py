@@ -57,7 +57,7 @@ class Doubled(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        return launch_scale(gradient, 2.0)
+        return launch_scale(gradient.contiguous(), 2.0)
 
 
 def launch_scale(x, factor):

@@ -110,11 +110,12 @@ def test_passes_that_were_only_printed_cannot_be_left_out(captured: Callable[...
 
 
 def test_each_outcome(captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    names = ["fails", "idle", "slow", "slow too", "wrong", "fast", "equal", "shared"]
+    names = ["fails", "idle", "slow", "slow too", "wrong", "fast", "equal", "shared", "unsaid"]
     refused = Failure("ttgir", "convert", None, "3", "not legal\nsecond line")
     codes = [OTHER, OTHER, THIRD, THIRD + "//", PTX + "x", PTX + "y"]
     captures = [captured(status="failed", failure=refused), captured(PTX + "\t.loc 1 2 3\n")]
     captures += [captured(code) for code in codes[:2]] + [captured(code) for code in codes[2:5]] + [captured(shared=8)]
+    captures.append(replace(captured(), metadata={"shared": None}))
     compiles_to(monkeypatch, {(name,): capture for name, capture in zip(names, captures, strict=True)})
     fault = "an illegal memory access\nmore"
     ran = runs_as(
@@ -134,15 +135,17 @@ def test_each_outcome(captured: Callable[..., Capture], monkeypatch: pytest.Monk
         "fast": "faster",
         "equal": "same",
         "shared": "slower",
+        "unsaid": "required",
     }
     assert found["fails"].detail == "convert: not legal"
+    assert found["unsaid"].detail == "it compiles to what Triton cannot launch: nothing says its shared"
     assert found["wrong"].detail == "an illegal memory access"
     assert [name for name, row in found.items() if row.identical] == ["idle"]
     assert (found["slow"].ratio, found["slow too"].ratio, found["fast"].ratio) == (2.0, 2.0, 0.5)
     assert (found[None].ms, found[None].ratio, found[None].tflops) == (1.0, 1.0, 8.0)
     assert found["slow"].classes == {"shared_load": 1, "control": 1}
     # The whole compile, then one of each that differ: neither what failed nor what is the same.
-    assert ran == [each.capture for each in (baseline, captures[2], *captures[4:])]
+    assert ran == [each.capture for each in (baseline, captures[2], *captures[4:-1])]
 
 
 def test_a_result_that_is_wrong(

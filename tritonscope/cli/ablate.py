@@ -36,7 +36,7 @@ which passes:
   once for both. Passes inside another pass are part of it.
 
 what it says of a pass:
-  required    without it the kernel does not compile; the first line of why follows
+  required    without it the kernel does not compile, or not to what Triton can launch; the first line of why follows
   right       the whole compile's result is wrong, and without this pass it is not
   wrong       without it the result is wrong, or there is none: the launch fails or hangs
   slower      by the times given: medians over 2 % apart, and the middle halves of the times do not meet

@@ -47,9 +47,9 @@ class Launchable:
             constants={},
         )
         self.threads = int(data["num_warps"]) * int(data.get("warp_size", data["target"]["warp_size"]))
-        self.shared = int(data["shared"])
-        self._kernel = CompiledKernel(source, {Path(path).name: path for path in (metadata, binary)}, data["hash"])
         with _faults():
+            self.shared = int(data["shared"])
+            self._kernel = CompiledKernel(source, {Path(path).name: path for path in (metadata, binary)}, data["hash"])
             self._kernel._init_handles()
 
     def launch(self, grid: tuple[int, int, int], arguments: Mapping[str, Any]) -> None:
@@ -97,6 +97,8 @@ class _faults:  # noqa: N801 - reads as a statement
         if isinstance(error, RuntimeError):
             lines = str(error).splitlines() or [""]
             raise Fault(lines[0].removeprefix("Triton Error [CUDA]: "), fatal=True) from error
+        if isinstance(error, Exception):  # metadata of a compile that left something out, say
+            raise Fault(f"Triton could not launch it: {type(error).__name__}: {error}", fatal=False) from error
 
 
 def _check_device(target: Mapping[str, Any]) -> None:

@@ -21,6 +21,10 @@ _AHEAD = 9
 _MOST_CALLS = 1000
 
 
+def _made() -> None:
+    """In the place of what makes a kernel's handles, which are there."""
+
+
 class Launches:
     """The launches of the kernels that were compiled since this was made."""
 
@@ -37,6 +41,7 @@ class Launches:
             return
         self._counted.append((weakref.ref(kernel), kernel._run))
         kernel._run = self._counting(kernel._run, kernel.hash, kernel.src)
+        kernel._init_handles = _made  # Triton calls it at every launch
 
     def stop(self) -> None:
         """Put back what is launched."""
@@ -44,6 +49,7 @@ class Launches:
             kernel = reference()
             if kernel is not None:
                 kernel._run = run
+                vars(kernel).pop("_init_handles", None)
         self._counted.clear()
 
     def report(self) -> list[dict[str, Any]]:
