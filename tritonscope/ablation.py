@@ -68,9 +68,9 @@ class Ablated:
     `outcome` is one of OUTCOMES: "required" where it did not compile, or not to what Triton can launch, "wrong" where
     the result is or where there is none, "right" where it is not and the whole compile's is, "differs" where other
     machine code was not run, "same" where times do not differ or, as `identical` says, the machine code does not.
-    `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the whole compile's.
-    `registers`, `spills` and `shared` are as in a capture's resources; `instructions` are those of the machine code's
-    text, `classes` the same by class, see `ir.instruction_classes`.
+    `detail` is the first line of why. `ms` is the median of a launch, `ratio` that over the whole compile's in turns
+    with it. `registers`, `spills` and `shared` are as in a capture's resources; `instructions` are those of the
+    machine code's text, `classes` the same by class, see `ir.instruction_classes`.
     """
 
     pass_: str | None
@@ -248,14 +248,25 @@ def _run(
     groups: Sequence[_Equals],
     on_progress: Callable[[str], None],
 ) -> Iterator[Ablated]:
-    """Run the whole compile, then one of each group of equals; one child, replaced where a kernel takes it down."""
+    """Run the whole compile, then one of each group of equals; one child, replaced where a kernel takes it down.
+
+    Each is timed in turns with the whole compile: clocks drift by more than a pass may buy.
+    """
     units = [unit, *(_running(unit, group.capture) for group in groups)]
-    results = runs.run(units, plan.asked, lambda text: on_progress(f"{text}, {len(units)} to run"))
+
+    def say(text: str) -> None:
+        on_progress(f"{text}, {len(units)} to run")
+
+    results = runs.run(units, replace(plan.asked, beside=plan.baseline), say)
     baseline = next(results)
     yield whole(plan.baseline, baseline)
+    if baseline.fault:  # it would take the others down with it
+        results.close()
+        results = runs.run(units[1:], plan.asked, say)
     for group, result in zip(groups, results, strict=True):
+        usual = None if _flaw(baseline) else result.baselines.get(plan.baseline.capture)
         for variant in group.variants:
-            yield _judged_run(variant, group.capture, result, baseline)
+            yield _judged_run(variant, group.capture, result, usual)
 
 
 def _running(unit: runs.Unit, capture: Capture) -> runs.Unit:
@@ -289,13 +300,14 @@ def _metadata_alone(capture: Capture, baseline: Capture) -> str | None:
     return _first_line(f"the machine code is the same, but its metadata is not: {', '.join(sorted(names))}")
 
 
-def _judged_run(variant: Variant, capture: Capture, result: RunResult, baseline: RunResult) -> Ablated:
+def _judged_run(variant: Variant, capture: Capture, result: RunResult, usual: Mapping[str, Any] | None) -> Ablated:
+    """`usual` is how long the whole compile took in turns with this one; None where its result is wrong."""
     if flaw := _flaw(result):
         return _row(variant, "wrong", detail=_first_line(flaw), **_static(capture))
     assert result.ms is not None
-    ms, usual = result.ms, baseline.ms
-    ratio = ms["median"] / usual["median"] if usual else None
-    outcome = "right" if _flaw(baseline) or not usual else _pace(ms, usual)
+    ms = result.ms
+    ratio = ms["median"] / usual["ms"] if usual else None
+    outcome = _pace(ms, usual) if usual else "right"
     return _row(variant, outcome, ms=ms["median"], ratio=ratio, tflops=result.tflops, **_static(capture))
 
 
@@ -307,12 +319,12 @@ def _flaw(result: RunResult) -> str | None:
     return failed or (None if result.ms else "it was not timed")
 
 
-def _pace(ms: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+def _pace(ms: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
     """Slower or faster where the medians are apart noticeably and the middle halves of the times do not meet."""
-    ratio = ms["median"] / baseline["median"]
-    if ratio > 1 + _NOTICEABLE and ms["q1"] > baseline["q3"]:
+    ratio = ms["median"] / usual["ms"]
+    if ratio > 1 + _NOTICEABLE and ms["q1"] > usual["q3"]:
         return "slower"
-    if ratio < 1 - _NOTICEABLE and ms["q3"] < baseline["q1"]:
+    if ratio < 1 - _NOTICEABLE and ms["q3"] < usual["q1"]:
         return "faster"
     return "same"
 

@@ -5,7 +5,7 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -316,7 +316,7 @@ class _Tally:
 
 def run(
     units: Sequence[Unit], asked: Asked, on_progress: Callable[[str], None] = lambda text: None
-) -> Iterator[RunResult]:
+) -> Generator[RunResult, None, None]:
     """Run the units one after the other; a result comes as soon as its unit is through.
 
     A child that a kernel brought down is replaced, and the unit's result carries the fault. Raises UsageError and
@@ -389,7 +389,8 @@ class _Session:
             yield {**common, **binary, **against, "task": "check", "size": dict(case.size), "seeds": self.asked.seeds}
         if self.asked.timing and unit.timed:
             binary = binary_files(unit.main.capture, self.folder)
-            if (beside := self.asked.beside) is not None:
+            beside = self.asked.beside
+            if beside is not None and beside.path != unit.main.capture.path:
                 binary["beside"] = {**binary_files(beside, self.folder), "name": beside.capture}
             how = {"repetitions": self.asked.repetitions, "baselines": self.asked.baselines}
             yield {**common, **binary, **how, "task": "time", "size": dict(unit.main.size)}

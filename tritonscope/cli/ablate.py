@@ -49,6 +49,8 @@ Results are kept in ablate.jsonl in the whole compile's capture as they come; Ct
 --resume takes those of the same kernel, options, size and target from there. Only the whole compile stays as a
 capture: 'tritonscope compile --skip-pass' makes one of a variant.
 
+spills are bytes stored and loaded (AMD: registers); a pass and the whole compile are timed in turns.
+
 --json: an array, the whole compile first ("baseline", pass and step null), then the passes as in the table:
   [{pass, step, outcome: "baseline"|"right"|"required"|"wrong"|"slower"|"faster"|"same"|"differs", ms, ratio, tflops,
     registers, spills, shared, instructions, classes: {class: n}, identical, detail}]
