@@ -5,6 +5,7 @@ a function with a dictionary of its own. Calls are told apart by the grid and th
 of a microsecond; asking tensors for their shapes would cost several times that, so those are the first such call's.
 """
 
+import itertools
 import weakref
 from collections.abc import Callable
 from operator import itemgetter
@@ -29,7 +30,8 @@ class Launches:
     """The launches of the kernels that were compiled since this was made."""
 
     def __init__(self) -> None:
-        self.calls: dict[str, dict[Any, int]] = {}
+        #: Of each kernel, by what tells its calls apart: what adds one and returns how often it had been called.
+        self.calls: dict[str, dict[Any, Callable[[], int]]] = {}
         self.details: dict[str, dict[Any, list[dict[str, Any]]]] = {}
         #: While the autotuner measures: the kernels that it has launched. Its launches are not the program's.
         self.tuning: set[str] | None = None
@@ -53,17 +55,18 @@ class Launches:
         self._counted.clear()
 
     def report(self) -> list[dict[str, Any]]:
-        """For each kernel and call {key, grid, arguments, count}, in the order in which they were first seen."""
+        """For each kernel and call {key, grid, arguments, count}, in the order in which they were first seen; once."""
         return [
-            {"key": key, "grid": list(call[:3]), "arguments": self.details[key][call], "count": count}
+            {"key": key, "grid": list(call[:3]), "arguments": self.details[key][call], "count": launched()}
             for key, calls in self.calls.items()
-            for call, count in list(calls.items())
+            for call, launched in list(calls.items())
         ]
 
     def _counting(self, run: Callable[..., Any], key: str, src: Any) -> Callable[..., Any]:
         calls = self.calls.setdefault(key, {})
         details = self.details.setdefault(key, {})
         call_of = itemgetter(0, 1, 2, *(_AHEAD + place for place in scalar_positions(src)))
+        launch = run.__call__  # what a call of an object comes to, sooner
         state = self
 
         def counted(*args: Any) -> Any:
@@ -71,10 +74,10 @@ class Launches:
                 state.tuning.add(key)
             else:
                 try:
-                    calls[call_of(args)] += 1
+                    calls[call_of(args)]()
                 except (KeyError, IndexError):
                     _first(args)
-            return run(*args)
+            return launch(*args)
 
         def _first(args: tuple[Any, ...]) -> None:
             try:
@@ -85,8 +88,8 @@ class Launches:
                 call = next(reversed(calls))
             if call not in calls:
                 details[call] = described(src, args[_AHEAD:])
-                calls[call] = 0
-            calls[call] += 1
+                calls[call] = itertools.count().__next__
+            calls[call]()
 
         counted.counts_for_tritonscope = True  # type: ignore[attr-defined]
         return counted
