@@ -62,7 +62,7 @@ class Launches:
             for call, launched in list(calls.items())
         ]
 
-    def _counting(self, run: Callable[..., Any], key: str, src: Any) -> Callable[..., Any]:
+    def _counting(self, run: Any, key: str, src: Any) -> Callable[..., Any]:
         calls = self.calls.setdefault(key, {})
         details = self.details.setdefault(key, {})
         call_of = itemgetter(0, 1, 2, *(_AHEAD + place for place in scalar_positions(src)))
