@@ -23,6 +23,7 @@ from tritonscope.store import reader
 
 __all__ = ["Heat", "Links", "Listing", "PythonFile", "PythonLine"]
 
+_WIDEST_MARGIN = 400
 _LARGEST_AST_DEPTH = 200
 _HIDDEN_NODES = ("Load", "Store", "arguments")  # which say nothing of what is written
 
@@ -197,7 +198,24 @@ class Links:
 
     def python_line(self, file: str, line: int) -> str | None:
         """The text of a line of Python, None where the capture does not have it."""
-        return self.source[line - 1] if file == self.kernel_file and 0 < line <= len(self.source) else None
+        if file == self.kernel_file and self.source:
+            return self.source[line - 1] if 0 < line <= len(self.source) else None
+        return self._elsewhere.get((file, line))
+
+    @cached_property
+    def _elsewhere(self) -> dict[tuple[str, int], str]:
+        """The lines of functions in other files: their text is in the cache key, dedented, and begins at "def"."""
+        named = self.capture.components.get("functions")
+        lines = {}
+        for function in self._functions:
+            known = named.get(function.get("name")) if isinstance(named, dict) else None
+            text = known.get("source") if isinstance(known, dict) else None
+            first, column = function["ast"].get("line"), function["ast"].get("column")
+            if isinstance(text, str) and isinstance(first, int) and isinstance(column, int):
+                margin = " " * min(max(column, 0), _WIDEST_MARGIN)
+                for number, line in enumerate(text.split("\n"), first):
+                    lines[str(function.get("file", "")), number] = margin + line if line else line
+        return lines
 
     def spans(self, file: str) -> list[tuple[int, int]]:
         """First and last line of each function of `file` that the kernel is made of, in order."""

@@ -102,11 +102,14 @@ def _columns(row: Sequence[str]) -> _Columns:
 
 
 def _sampled(row: Sequence[str], columns: _Columns, offset: int) -> Sampled:
+    samples = _count(row, columns.samples)
     stalls = {name: _count(row, index) for name, index in columns.stalls}
+    if columns.stalls:  # some reasons have no column, waiting for a warpgroup for one
+        stalls["unnamed"] = max(samples - sum(stalls.values()), 0)
     return Sampled(
         offset=offset,
         text=" ".join(row[columns.source].split()) if columns.source < len(row) else "",
-        samples=_count(row, columns.samples),
+        samples=samples,
         not_issued=_count(row, columns.not_issued),
         executed=_count(row, columns.executed),
         stalls={name: count for name, count in stalls.items() if count},

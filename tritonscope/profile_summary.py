@@ -60,6 +60,7 @@ STALLS: Mapping[str, str] = {
     "selected": "goes: no stall",
     "short_sb": "waits for shared memory or a special function",
     "sleep": "sleeps",
+    "unnamed": "a reason that Nsight Compute's source page has no column for",
     "tex": "the queue for textures is full",
     "wait": "waits the fixed time after its last instruction",
     "warpgroup_arrive": "waits for its warpgroup",

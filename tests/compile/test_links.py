@@ -38,6 +38,17 @@ def test_ptx_comes_from_where_llvm_ir_does(capture):
     assert max(map(len, chains["sass"])) > 1
 
 
+def test_functions_of_other_files_have_their_text(capture):
+    found = capture("matmul", "sm_90")
+    links = Links(found)
+    file = Path(links.kernel_file).with_name("matmul_grouped.py")
+    lines = file.read_text().split("\n")
+    ((first, last),) = links.spans(str(file))
+    assert lines[first - 1].startswith("def tile_of(")
+    numbers = range(first, last + 1)
+    assert [links.python_line(str(file), number) for number in numbers] == [lines[number - 1] for number in numbers]
+
+
 def _by_address(lines, found):
     places = {}
     for number, line in enumerate(lines, 1):

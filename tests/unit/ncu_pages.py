@@ -1,7 +1,4 @@
-"""Nsight Compute's pages for the SASS of a capture, in the form of published ones; the numbers are made up.
-
-No report of a real GPU has been recorded yet; one would stand in tests/data and replace this.
-"""
+"""Nsight Compute's pages for any SASS, in the form of the recorded ones in tests/data/ncu; the numbers are made up."""
 
 import csv
 import io

@@ -1,10 +1,13 @@
 """`tritonscope profile`: reports read, samples put on lines, what is kept, and what is refused.
 
-A stand-in for ncu prints pages in ncu's form whose numbers are made up; the launch below it is tested on a GPU alone.
+tests/data/ncu has the pages that ncu printed of a matmul on an H200, and the capture that was profiled; its README.md
+says how they came about. A stand-in for ncu prints them again; the launch below it is tested on a GPU alone.
 """
 
+import csv
+import gzip
 import json
-import shutil
+import tarfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -18,48 +21,45 @@ from tritonscope.hot_lines import HotLines
 from tritonscope.line_links import Links
 from tritonscope.model import Capture, Profile, Sampled
 from tritonscope.ncu_report import read_metrics, read_samples
-from tritonscope.profile_summary import Summary, limit, summary_of
+from tritonscope.profile_summary import Summary, limit, stall_name, summary_of
 from tritonscope.store import profiles, reader
 
-MATMUL = "matmul/sm_90-5f19578c9d"
-HOT = {"HGMMA": 500, "LDC": 7, "STSM": 40}
+RECORDED = Path(__file__).resolve().parents[1] / "data" / "ncu"
+MATMUL = "matmul/sm_90-56080d94b6"
 METRICS = {
     "gpu__time_duration.sum": ("ns", "12,345"),
     "gpc__cycles_elapsed.max": ("cycle", "21,000.00"),
-    "sm__throughput.avg.pct_of_peak_sustained_elapsed": ("%", "45.5"),
-    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed": ("%", "30"),
-    "launch__waves_per_multiprocessor": ("", "0.48"),
-    "launch__registers_per_thread": ("register/thread", "168"),
     "device__attribute_display_name": ("", "NVIDIA H200"),
     "smsp__nothing.sum": ("", "nan"),
 }
 
 
+def _page(name: str) -> str:
+    return gzip.decompress((RECORDED / f"matmul.{name}.csv.gz").read_bytes()).decode()
+
+
+RAW, SOURCE = _page("raw"), _page("source")
+
+
 @pytest.fixture
 def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Capture:
-    """The reference matmul in a dumps folder of its own, which the commands use by default."""
-    reference = bundled_kernels.reference_dumps()
-    assert reference is not None
-    folder = tmp_path / "dumps" / MATMUL
-    shutil.copytree(reference / MATMUL, folder, ignore=shutil.ignore_patterns("passes"))
+    """The matmul that was profiled in a dumps folder of its own, which the commands use by default."""
+    with tarfile.open(RECORDED / "matmul.tar.gz") as archive:
+        archive.extractall(tmp_path / "dumps")
     monkeypatch.setenv("TRITONSCOPE_DUMPS", str(tmp_path / "dumps"))
-    return reader.open_capture(folder)
+    return reader.open_capture(tmp_path / "dumps" / MATMUL)
 
 
 @pytest.fixture
 def profiled(capture: Capture) -> Profile:
     """Its profile, kept in it."""
-    profile = _profile(read_samples(source_page(_sass(capture), "matmul", HOT), "matmul"))
+    profile = _profile(read_samples(SOURCE, "matmul"))
     profiles.keep(profile, Path(capture.path))
     return profile
 
 
-def _sass(capture: Capture) -> str:
-    return reader.stage_text(capture, "sass")
-
-
 def _profile(instructions: tuple[Sampled, ...]) -> Profile:
-    metrics = read_metrics(raw_page("matmul", METRICS), "matmul")
+    metrics = read_metrics(RAW, "matmul")
     return Profile(
         kernel="matmul",
         size={"M": 1024},
@@ -96,7 +96,7 @@ def test_instructions_are_those_of_the_function_in_order() -> None:
 
 def test_columns_of_another_version() -> None:
     text = '"#","Address","Source","# Samples","stall_wait"\n"1","7f00","EXIT","1,024","1,000"\n'
-    assert read_samples(text, "matmul") == (Sampled(0, "EXIT", 1024, 0, 0, {"wait": 1000}),)
+    assert read_samples(text, "matmul") == (Sampled(0, "EXIT", 1024, 0, 0, {"wait": 1000, "unnamed": 24}),)
 
 
 @pytest.mark.parametrize(
@@ -127,17 +127,46 @@ def test_cells_that_are_no_counts_count_nothing(cell: str) -> None:
 # -- in few numbers
 
 
-def test_the_summary(profiled: Profile) -> None:
-    summary = summary_of(profiled)
-    assert summary.numbers == {
-        "microseconds": 12.345,
-        "cycles": 21000,
-        "compute_percent": 45.5,
-        "memory_percent": 30,
-        "waves": 0.48,
-        "registers": 168,
+#: What the summary calls a metric, and what Nsight Compute's details page does.
+IN_DETAIL = {
+    "cycles": "Elapsed Cycles",
+    "compute_percent": "Compute (SM) Throughput",
+    "memory_percent": "Memory Throughput",
+    "dram_percent": "DRAM Throughput",
+    "l2_percent": "L2 Cache Throughput",
+    "l1_percent": "L1/TEX Cache Throughput",
+    "l2_hit_percent": "L2 Hit Rate",
+    "occupancy_percent": "Achieved Occupancy",
+    "possible_occupancy_percent": "Theoretical Occupancy",
+    "registers": "Registers Per Thread",
+    "blocks": "Grid Size",
+    "threads": "Block Size",
+    "waves": "Waves Per SM",
+    "instructions_per_cycle": "Executed Ipc Active",
+}
+
+
+def test_the_summary_is_what_ncu_prints_itself(profiled: Profile) -> None:
+    with (RECORDED / "matmul.details.csv").open(newline="") as file:
+        table = [row for row in csv.DictReader(file) if row["Metric Value"] not in ("", "no data")]
+    details = {row["Metric Name"]: row["Metric Value"].replace(",", "") for row in reversed(table)}
+    numbers = dict(summary_of(profiled).numbers)
+    assert numbers.pop("microseconds") == float(details["Duration"]) / 1000
+    assert numbers.pop("tensor_percent") == 37.48
+    assert numbers == {ours: float(details[theirs]) for ours, theirs in IN_DETAIL.items()}
+
+
+def test_samples_and_reasons_to_stall_add_up_to_the_counters_of_the_launch(profiled: Profile) -> None:
+    summary, counters = summary_of(profiled), profiled.metrics
+    assert summary.samples == counters["smsp__pcsamp_sample_count"] == 671
+    prefix = "smsp__pcsamp_warps_issue_stalled_"
+    counted = {
+        stall_name(name.removeprefix(prefix)): count
+        for name, count in counters.items()
+        if name.startswith(prefix) and not name.endswith("_not_issued") and count
     }
-    assert summary.samples == sum(summary.stalls.values()) == sum(each.samples for each in profiled.instructions) > 2000
+    counted["unnamed"] = counted.pop("warpgroup_arrive")
+    assert summary.stalls == counted
 
 
 @pytest.mark.parametrize(
@@ -159,25 +188,28 @@ def test_what_limits(compute: float, memory: float, waves: float, words: str) ->
 def test_samples_lie_on_the_instructions_that_they_were_taken_at(capture: Capture, profiled: Profile) -> None:
     links = Links(capture)
     tallies = HotLines(profiled, links).of_stage("sass")
-    lines = links.stage("sass").lines
-    tensor = [number for number, line in enumerate(lines, 1) if "HGMMA" in line]
-    assert len(tensor) == 4
-    assert [tallies[number].samples for number in tensor] == [500] * 4
-    assert {n for n, tally in tallies.items() if tally.samples} == {
-        n for n, line in enumerate(lines, 1) if "/*" in line and any(word in line for word in HOT)
+    seen = {
+        line.split("*/")[0].split("/*")[1]: tallies[number].samples
+        for number, line in enumerate(links.stage("sass").lines, 1)
+        if number in tallies
     }
+    rows = [row for row in csv.reader(SOURCE.splitlines()) if row[0].startswith("0x")]
+    first = int(rows[0][0], 16)
+    # The report ends with padding that disassembly leaves out.
+    assert seen == {f"{int(row[0], 16) - first:04x}": int(row[2]) for row in rows[: len(seen)]}
+    assert {row[1].split()[0] for row in rows[len(seen) :]} <= {"NOP"}
 
 
 def test_samples_lead_to_ptx_ir_and_python(capture: Capture, profiled: Profile) -> None:
     links = Links(capture)
     hot = HotLines(profiled, links)
-    ptx = {links.stage("ptx").lines[n - 1].split()[0]: tally for n, tally in hot.of_stage("ptx").items()}
-    assert ptx["wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16"].samples == 500
+    sass = links.stage("sass").lines
+    tensor = [tally for number, tally in hot.of_stage("sass").items() if "HGMMA" in sass[number - 1]]
+    assert [tally.executed for tally in tensor] == [128 * 4 * 16] * 4, "by each of four warps of 128 blocks, 16 times"
     python = hot.of_python()
     (dot,) = [tally for place, tally in python.items() if "tl.dot" in (links.python_line(place.file, place.line) or "")]
-    assert dot.samples >= 2000
-    total = summary_of(profiled).samples
-    assert sum(tally.samples for tally in python.values()) + hot.nowhere == total
+    assert dot.samples == 80
+    assert sum(tally.samples for tally in python.values()) + hot.nowhere == 671
     for stage, word in (("ttir", " tt.dot "), ("ttgir", " ttng.warp_group_dot ")):
         lines = links.stage(stage).lines
         (of_dot,) = [tally for n, tally in hot.of_stage(stage).items() if word in lines[n - 1]]
@@ -185,9 +217,11 @@ def test_samples_lead_to_ptx_ir_and_python(capture: Capture, profiled: Profile) 
         assert (of_dot.shared > 1) == (stage == "ttgir"), "its waits are from the same place"
 
 
-def test_inlined_twice_is_told_apart(capture: Capture) -> None:
+def test_inlined_twice_is_told_apart() -> None:
     """The epilogue stores two halves of a tile by the same line, called from two: each store has its own samples."""
-    links = Links(capture)
+    reference = bundled_kernels.reference_dumps()
+    assert reference is not None
+    links = Links(reader.open_capture(reference / "matmul" / "sm_90-5f19578c9d"))
     sass = links.stage("sass")
     stores = [n for n, line in enumerate(sass.lines, 1) if "STSM" in line]
     callers = {n: sass.map.at(n)[0][1].line for n in stores}
@@ -242,7 +276,7 @@ def test_a_damaged_profile_is_refused(capture: Capture, profiled: Profile, damag
 
 def test_an_infinite_number_is_refused(capture: Capture, profiled: Profile) -> None:
     path = Path(capture.path) / "profile.json"
-    path.write_text(path.read_text().replace("21000.0", "1e999"))
+    path.write_text(path.read_text().replace("14436.0", "1e999"))
     with pytest.raises(CaptureUnreadable, match="no number"):
         profiles.profile_of(capture)
 
@@ -253,11 +287,12 @@ def test_a_kept_profile_is_shown_without_a_gpu(
     monkeypatch.setattr(gpu, "present", lambda: None)
     assert main(["profile", "matmul", "--last"]) == 0
     out = capsys.readouterr().out
-    assert "12.35 us, 21,000 cycles" in out
-    assert "compute 46 % of peak, memory 30 % of peak" in out
+    assert "8.10 us, 14,436 cycles" in out
+    assert "compute 28 % of peak, memory 22 % of peak" in out
     assert "does not fill the GPU" in out
     (dot,) = [line for line in out.split("\n") if "tl.dot" in line]
-    assert dot.split()[3:5] == ["long_sb", "matmul.py:128"]
+    assert dot.split()[:2] == ["11.9", "%"]
+    assert dot.split()[3:6] == ["wait,", "barrier", "matmul.py:128"]
     assert main(["profile", "matmul", "--last", "--stage", "python"]) == 0
     (dot,) = [line for line in capsys.readouterr().out.split("\n") if "tl.dot" in line]
     assert "%" in dot
@@ -270,8 +305,8 @@ def test_a_kept_profile_is_shown_without_a_gpu(
 def test_json_of_a_profile(capture: Capture, profiled: Profile, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "matmul", "--last", "--json"]) == 0
     value = json.loads(capsys.readouterr().out)
-    assert value["summary"]["cycles"] == 21000
-    assert value["metrics"]["gpu__time_duration.sum"] == 12345
+    assert value["summary"]["cycles"] == 14436
+    assert value["metrics"]["gpu__time_duration.sum"] == 8096
     assert sum(line["samples"] for line in value["stages"]["sass"]) == value["samples"]
     assert sum(line["samples"] for line in value["python"]) + value["nowhere"] == value["samples"]
     assert set(value["stages"]) >= {"ttir", "ttgir", "llir", "ptx", "sass"}
@@ -288,8 +323,11 @@ def test_the_heat_map_shows_the_samples(
     value = json.loads(capsys.readouterr().out)
     assert sum(line["samples"] for line in lines) == value["samples"] - value["nowhere"]
     assert main(["lines", "matmul"]) == 0
-    (dot,) = [line for line in capsys.readouterr().out.split("\n") if "tl.dot" in line]
-    assert "##########" in dot
+    lines = capsys.readouterr().out.split("\n")
+    (loop,) = [line for line in lines if "for tile in tl.range(" in line]
+    assert "##########" in loop
+    (helper,) = [line for line in lines if "within // rows_in_group" in line]
+    assert helper.split()[:4] == ["43", "20", "139", "17"], "from another file"
     (Path(capture.path) / "profile.json").write_text("{")
     assert main(["lines", "matmul"]) == 0
     shown = capsys.readouterr()
@@ -339,8 +377,8 @@ def tools(tmp_path: Path, capture: Capture, monkeypatch: pytest.MonkeyPatch) -> 
         if script is not None:
             _program(folder / "ncu", NCU.replace("{folder}", str(folder)).replace("{script}", script))
         made = {
-            "raw": raw_page("matmul", METRICS),
-            "source": source_page(_sass(capture), "matmul", HOT),
+            "raw": RAW,
+            "source": SOURCE,
             **(pages or {}),
         }
         for name, text in made.items():
@@ -378,7 +416,7 @@ def test_ncu_is_run_on_that_one_kernel_and_what_it_says_is_kept(
     assert report.read_text() == "report\n"
     kept = profiles.profile_of(capture)
     assert kept is not None
-    assert kept.metrics["gpu__time_duration.sum"] == 12345
+    assert kept.metrics["gpu__time_duration.sum"] == 8096
     assert main(["profile", "matmul", "--last"]) == 0
 
 

@@ -175,9 +175,9 @@ def _print_heat(heat: Heat, links: Links, samples: _Samples, console: "Console")
 def lines_to_show(links: Links, file: str, counted: Collection[int]) -> list[int]:
     """The lines of a Python file to show where something is known of `counted`: whole functions, less what is empty.
 
-    Without the file's text `counted` alone.
+    Without the text of any of them `counted` alone.
     """
-    if links.python_line(file, 1) is None:
+    if all(links.python_line(file, number) is None for number in counted):
         return sorted(counted)
     spans = [range(first, last + 1) for first, last in links.spans(file)]
     shown = {number for span in spans if any(line in span for line in counted) for number in span}
