@@ -259,7 +259,6 @@ def _report(
     required: Sequence[Variant],
 ) -> int:
     """Print those without which it does not hold; None where it does not hold at all."""
-    text = args.fail_if or "the result is wrong"
     ordered = sorted(without or (), key=lambda each: int(each.variant.steps[0]))
     if args.json:
         terminal.print_json(
@@ -276,22 +275,22 @@ def _report(
             }
         )
     elif without is None:
-        terminal.say(f"{text} does not hold for {capture.capture}{_in_words(values)}")
+        said = f"{args.fail_if} does not hold" if args.fail_if else "the result is right"
+        terminal.say(f"{said} for {capture.capture}{_in_words(values)}")
         for name in sorted(_OPERATIONS_TOO.keys() & values.keys()):
             terminal.say(f"{name} counts instructions; write {_OPERATIONS_TOO[name]} for the operation of that name")
     else:
-        _print_without(text, values, ordered, required)
+        said = f"{args.fail_if} holds" if args.fail_if else "the result is wrong"
+        _print_without(f"{said}{_in_words(values)}", ordered, required)
     return ExitCode.DONE if ordered else ExitCode.DIFFERS
 
 
-def _print_without(
-    text: str, values: dict[str, float], ordered: Sequence[_Without], required: Sequence[Variant]
-) -> None:
+def _print_without(said: str, ordered: Sequence[_Without], required: Sequence[Variant]) -> None:
     from rich.text import Text
 
     console = terminal.console()
     which = "and not without" if ordered else "and whichever pass that can be left out is left out"
-    console.print(Text(terminal.escape(f"{text} holds{_in_words(values)}, {which}"), style="bold"), soft_wrap=True)
+    console.print(Text(terminal.escape(f"{said}, {which}"), style="bold"), soft_wrap=True)
     for each in ordered:
         line = f"  {each.variant.steps[0]:>4}  {each.variant.passes[0]}{_in_words(each.values)}"
         console.print(terminal.escape(line), soft_wrap=True)
