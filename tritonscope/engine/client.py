@@ -2,7 +2,9 @@
 
 import json
 import os
+import secrets
 import selectors
+import shutil
 import signal
 import subprocess
 import sys
@@ -26,6 +28,10 @@ CLEARED = ("TRITON_", "MLIR_", "LLVM_", "AMDGCN_", "NVPTX_", "PTXAS_", "DISABLE_
 
 #: A longer line is not one of ours.
 LONGEST_EVENT = 256 * 1024 * 1024
+
+#: A process that is killed may still end a write, and puts a file where one had just been removed.
+_REMOVALS = 100
+_BETWEEN_REMOVALS = 0.01  # seconds
 
 
 class Cancel:
@@ -61,6 +67,9 @@ class Ended(NamedTuple):
 class Started:
     """A child process that waits for its request, with its pipes and its private folder.
 
+    The child makes that folder and removes it, so that none is left by a parent that dies before or after it; the
+    parent removes what a child that was killed left.
+
     Raises UsageError where `python` cannot be started.
     """
 
@@ -76,7 +85,7 @@ class Started:
         self.python = python
         self.ahead = ahead
         # Triton always writes its cache: ours is private, and gone with the child.
-        self._folder = tempfile.TemporaryDirectory(prefix="tritonscope-", ignore_cleanup_errors=True)
+        self._folder = os.path.join(tempfile.gettempdir(), f"tritonscope-{secrets.token_hex(8)}")  # noqa: PTH118
         self.events, events_writer = os.pipe()
         request_reader, self.request = os.pipe()
         try:
@@ -86,7 +95,7 @@ class Started:
                 stdout=stdout,
                 stderr=stderr,
                 pass_fds=(events_writer, request_reader),
-                env=child_environment(os.environ, env, self._folder.name),
+                env=child_environment(os.environ, env, self._folder),
                 start_new_session=True,  # Ctrl-C is the parent's; the child and its tools end as one group
             )
         except OSError as error:
@@ -106,13 +115,19 @@ class Started:
 
     def close(self) -> None:
         """End it, and leave nothing behind."""
-        self.kill()
-        self._close()
+        try:
+            self.kill()
+        finally:  # a second Ctrl-C may have come
+            self._close()
 
     def _close(self) -> None:
         os.close(self.events)
         os.close(self.request)
-        self._folder.cleanup()
+        for _ in range(_REMOVALS):
+            shutil.rmtree(self._folder, ignore_errors=True)
+            if not os.path.lexists(self._folder):
+                return
+            time.sleep(_BETWEEN_REMOVALS)
 
 
 _ahead: list[Started] = []

@@ -7,14 +7,15 @@ import os
 import queue
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from tritonscope import errors
 from tritonscope.engine.events import Events
@@ -23,7 +24,14 @@ from tritonscope.model import KernelRef, Request, Target
 
 __all__ = ["main"]
 
-_TRIES = 100
+#: Outlives us: only when nobody writes any more can the folder be removed for good.
+_LAST_ACT = """\
+kill -s KILL -- "-$1" 2>/dev/null
+for again in 1 2 3 4 5; do
+    rm -rf -- "$2" 2>/dev/null && exit
+    sleep 0.1
+done
+"""
 
 #: What the parent has sent after its request, for the one action that takes more.
 _FOLLOWING: "queue.SimpleQueue[str]" = queue.SimpleQueue()
@@ -37,51 +45,65 @@ def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
     for descriptor in (events_descriptor, request_descriptor):
         os.set_inheritable(descriptor, False)
     events = Events(events_descriptor)
-    try:
+    with suppress(BrokenPipeError):  # the parent is gone
         events.send("hello")
-    except BrokenPipeError:  # the parent is gone already
-        _remove_private_folder()
-        return 0
-    requests = os.fdopen(request_descriptor, encoding="utf-8")
+        try:
+            with _private_folder():
+                _serve(events, os.fdopen(request_descriptor, encoding="utf-8"), ahead)
+        except errors.TritonscopeError as error:
+            kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
+            events.send("error", kind=kind, message=str(error))
+        except Exception as error:
+            events.send("error", **_unforeseen(error))
+    return 0
+
+
+@contextmanager
+def _private_folder() -> Iterator[None]:
+    """The folder for Triton's cache and temporary files; where the parent has made it, it is left to the parent."""
+    folder, process = os.environ[PRIVATE_FOLDER], os.getpid()
+    try:
+        os.mkdir(folder, 0o700)  # noqa: PTH102
+    except FileExistsError:
+        yield
+        return
+    try:
+        yield
+    finally:
+        if os.getpid() == process:  # a kernel's file may have forked, and that process come here
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _serve(events: Events, requests: TextIO, ahead: str) -> None:
     if ahead:
         with suppress(errors.Missing):  # it will be missing, and said to be, when it is asked for
             _AHEAD[ahead]()
     line = requests.readline()
-    if not line:  # the parent has no use for us, or is gone
-        _remove_private_folder()
-        return 0
-    message = json.loads(line)
-    threading.Thread(target=_die_with_parent, args=(requests,), daemon=True).start()
-    try:
+    if line:  # else the parent has no use for us, or is gone
+        message = json.loads(line)
+        threading.Thread(target=_die_with_parent, args=(requests,), daemon=True).start()
         _ACTIONS[message["action"]](message, events)
-    except errors.TritonscopeError as error:
-        kind = next(each.__name__ for each in type(error).__mro__ if each.__name__ in errors.__all__)
-        events.send("error", kind=kind, message=str(error))
-    except Exception as error:
-        if full := errors.no_room(error):
-            said = f"there is no room left on a disk ({full}); make some, there or where TMPDIR says, and run it again"
-            events.send("error", kind="Missing", message=said)
-            return 0
-        traceback.print_exc()
-        events.send("error", kind="ChildDied", message=f"the compiler process failed: {type(error).__name__}: {error}")
-    return 0
 
 
-def _die_with_parent(requests: Any) -> None:
+def _unforeseen(error: Exception) -> dict[str, str]:
+    if full := errors.no_room(error):
+        said = f"there is no room left on a disk ({full}); make some, there or where TMPDIR says, and run it again"
+        return {"kind": "Missing", "message": said}
+    traceback.print_exception(error)
+    return {"kind": "ChildDied", "message": f"the compiler process failed: {type(error).__name__}: {error}"}
+
+
+def _die_with_parent(requests: TextIO) -> None:
     """The parent keeps the request's descriptor open as long as it lives; at its end, so is ours and our tools'."""
     for line in requests:
         _FOLLOWING.put(line)
-    _remove_private_folder()
-    os.killpg(os.getpgid(0), signal.SIGKILL)
-
-
-def _remove_private_folder() -> None:
-    """What the parent made for us to write to, and can no longer remove; again while another thread writes to it."""
-    folder = os.environ[PRIVATE_FOLDER]
-    for _ in range(_TRIES):
-        shutil.rmtree(folder, ignore_errors=True)
-        if not os.path.lexists(folder):
-            return
+    group = os.getpgid(0)
+    try:
+        subprocess.Popen(
+            ["/bin/sh", "-c", _LAST_ACT, "sh", str(group), os.environ[PRIVATE_FOLDER]], start_new_session=True
+        )
+    finally:
+        os.killpg(group, signal.SIGKILL)
 
 
 # -- actions
