@@ -33,6 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 RESULTS = Path(__file__).with_name("soak.json")
+BOOT = ROOT / "tritonscope" / "engine" / "boot.py"
 MARK = "TRITONSCOPE_SOAK"
 GONE_WITHIN = 20.0  # seconds; a machine under load takes a while to end a process
 MEMORY = 30.0  # MB that this process may grow from the first quarter of its own compiles to the end
@@ -99,7 +100,7 @@ class Soak:
         )
         if victim:
             time.sleep(self.random.uniform(0, self.typical * 1.1))
-            for pid in [process.pid] if victim == "command" else children(process.pid):
+            for pid in [process.pid] if victim == "command" else compilers(process.pid):
                 kill(pid, signal.Signals[name])
         out, err = process.communicate(timeout=120)
         if not victim:
@@ -134,7 +135,7 @@ class Soak:
         killer = None
         if self.random.random() < 0.7:
             delay = self.random.uniform(0.1, self.typical)
-            killer = threading.Timer(delay, lambda: [kill(pid, signal.SIGKILL) for pid in children(os.getpid())])
+            killer = threading.Timer(delay, lambda: [kill(pid, signal.SIGKILL) for pid in compilers(os.getpid())])
             killer.start()
         try:
             capture = api.capture(request, self.dumps, python=sys.executable, command=["soak"], timeout=120)
@@ -165,7 +166,7 @@ class Soak:
 
     def _look(self, number: int) -> None:
         """Hold everything in the folder against what is known of it."""
-        from tritonscope.store import reader
+        from tritonscope.store import layout, reader
 
         if not wait_for(lambda: not any(self.temporary.iterdir())):
             left = [path.name for path in self.temporary.iterdir()]
@@ -183,11 +184,12 @@ class Soak:
                 self.wrong.append(f"round {number}: {path} holds another kernel")
         for capture in captures:
             if capture.path not in self.finished and capture.status not in ENDED_EARLY:
-                # It was published, and the command was killed before it could say so.
-                if capture.status == "ok":
-                    self._note(capture.path, int(capture.components["constants"]["BLOCK"]))
-                else:
+                # The command was killed before it could say so; where it had not published it yet, that is no capture
+                # to keep: the next compile of the same takes its place.
+                if capture.status != "ok":
                     self.wrong.append(f"round {number}: {capture.path} says {capture.status}")
+                elif not layout.is_running(Path(capture.path)):
+                    self._note(capture.path, int(capture.components["constants"]["BLOCK"]))
             for stage in capture.stages:
                 reader.stage_bytes(capture, stage.stage)
             for record in capture.passes:
@@ -201,16 +203,17 @@ class Soak:
         return round(self.memory[-1] - self.memory[len(self.memory) // 4], 1)
 
 
-def children(pid: int) -> list[int]:
-    """The processes that `pid` started."""
+def compilers(pid: int) -> list[int]:
+    """The children that `pid` started to compile in, and not those that end them."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                words = (entry / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if int(fields[1]) == pid:
+            if parent == pid and str(BOOT).encode() in words:
                 found.append(int(entry.name))
     return found
 

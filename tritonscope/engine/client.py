@@ -4,7 +4,6 @@ import json
 import os
 import secrets
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from tritonscope.engine import ending
 from tritonscope.engine.protocol import PRIVATE_FOLDER
 from tritonscope.errors import UsageError
 
@@ -28,10 +28,6 @@ CLEARED = ("TRITON_", "MLIR_", "LLVM_", "AMDGCN_", "NVPTX_", "PTXAS_", "DISABLE_
 
 #: A longer line is not one of ours.
 LONGEST_EVENT = 256 * 1024 * 1024
-
-#: A process that is killed may still end a write, and puts a file where one had just been removed.
-_REMOVALS = 100
-_BETWEEN_REMOVALS = 0.01  # seconds
 
 
 class Cancel:
@@ -67,8 +63,7 @@ class Ended(NamedTuple):
 class Started:
     """A child process that waits for its request, with its pipes and its private folder.
 
-    The child makes that folder and removes it, so that none is left by a parent that dies before or after it; the
-    parent removes what a child that was killed left.
+    The child makes that folder, and removes it when it comes to an end by itself.
 
     Raises UsageError where `python` cannot be started.
     """
@@ -84,6 +79,7 @@ class Started:
     ) -> None:
         self.python = python
         self.ahead = ahead
+        self._ending: subprocess.Popen[bytes] | None = None
         # Triton always writes its cache: ours is private, and gone with the child.
         self._folder = os.path.join(tempfile.gettempdir(), f"tritonscope-{secrets.token_hex(8)}")  # noqa: PTH118
         self.events, events_writer = os.pipe()
@@ -109,25 +105,22 @@ class Started:
 
     def kill(self) -> None:
         """End the child and all that it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        if self._ending is None:
+            self._ending = ending.end(self.process.pid, self._folder)
         self.process.wait()
 
     def close(self) -> None:
         """End it, and leave nothing behind."""
         try:
             self.kill()
-        finally:  # a second Ctrl-C may have come
+            if self._ending is not None:
+                self._ending.wait()
+        finally:
             self._close()
 
     def _close(self) -> None:
         os.close(self.events)
         os.close(self.request)
-        for _ in range(_REMOVALS):
-            shutil.rmtree(self._folder, ignore_errors=True)
-            if not os.path.lexists(self._folder):
-                return
-            time.sleep(_BETWEEN_REMOVALS)
 
 
 _ahead: list[Started] = []

@@ -6,8 +6,6 @@ import json
 import os
 import queue
 import shutil
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -18,20 +16,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from tritonscope import errors
+from tritonscope.engine import ending
 from tritonscope.engine.events import Events
 from tritonscope.engine.protocol import PRIVATE_FOLDER
 from tritonscope.model import KernelRef, Request, Target
 
 __all__ = ["main"]
-
-#: Outlives us: only when nobody writes any more can the folder be removed for good.
-_LAST_ACT = """\
-kill -s KILL -- "-$1" 2>/dev/null
-for again in 1 2 3 4 5; do
-    rm -rf -- "$2" 2>/dev/null && exit
-    sleep 0.1
-done
-"""
 
 #: What the parent has sent after its request, for the one action that takes more.
 _FOLLOWING: "queue.SimpleQueue[str]" = queue.SimpleQueue()
@@ -97,13 +87,7 @@ def _die_with_parent(requests: TextIO) -> None:
     """The parent keeps the request's descriptor open as long as it lives; at its end, so is ours and our tools'."""
     for line in requests:
         _FOLLOWING.put(line)
-    group = os.getpgid(0)
-    try:
-        subprocess.Popen(
-            ["/bin/sh", "-c", _LAST_ACT, "sh", str(group), os.environ[PRIVATE_FOLDER]], start_new_session=True
-        )
-    finally:
-        os.killpg(group, signal.SIGKILL)
+    ending.end(os.getpgid(0), os.environ[PRIVATE_FOLDER])
 
 
 # -- actions
