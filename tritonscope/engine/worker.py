@@ -51,16 +51,14 @@ def main(events_descriptor: int, request_descriptor: int, ahead: str) -> int:
 @contextmanager
 def _private_folder() -> Iterator[None]:
     """The folder for Triton's cache and temporary files; where the parent has made it, it is left to the parent."""
-    folder, process = os.environ[PRIVATE_FOLDER], os.getpid()
-    try:
+    folder, owner = os.environ[PRIVATE_FOLDER], None
+    with suppress(FileExistsError):
         os.mkdir(folder, 0o700)  # noqa: PTH102
-    except FileExistsError:
-        yield
-        return
+        owner = os.getpid()
     try:
         yield
     finally:
-        if os.getpid() == process:  # a kernel's file may have forked, and that process come here
+        if os.getpid() == owner:  # a kernel's file may have forked, and that process come here
             shutil.rmtree(folder, ignore_errors=True)
 
 
