@@ -32,10 +32,13 @@ examples:
 
 without a GPU, or with a --target that this GPU is not:
   Kernels are compiled and not launched. PyTorch's tensors have shapes, types and a device, and no contents; torch.cuda
-  answers for the target. torch.allclose, torch.equal and torch.testing.assert_close are taken to hold, do_bench calls
-  its function once and gives nan, an autotuner compiles each of its configurations and none wins: each is said once.
-  Where the program needs a value (.item(), .tolist(), .numpy(), an `if` on a tensor), it ends there with code 5 and a
-  sentence that names the line; what was captured stays. torch.compile leaves what it is given as it is.
+  answers for the target. A number that the program reads (.item(), .tolist(), float()) is nan, and an integer is
+  unknown: it can be printed, calculated with, and passed to a kernel, which is compiled for one that is neither 1 nor
+  divisible by 16. torch.allclose, torch.equal, torch.testing.assert_close and an assert on a tensor are taken to hold.
+  do_bench calls its function once and gives nan, perf_report draws and writes nothing, triton.profiler records nothing,
+  an autotuner compiles each of its configurations and none wins. Each of these is said once for each line.
+  Where the program decides by a value (an `if`, a size, .numpy()), it ends there with code 5 and a sentence that names
+  the line; what was captured stays. torch.compile leaves what it is given as it is.
 
 what is captured, and what is not:
   A compile is captured by a fork of the program, so that its own is not touched; a kernel that Triton's cache on disk

@@ -4,16 +4,16 @@ Triton gets a driver that loads and launches nothing. PyTorch's tensors become f
 device and no contents. What only a GPU could say is said to be missing, in a sentence that names the program's line.
 """
 
-import os
+import functools
 import sys
-import sysconfig
 import threading
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
-__all__ = ["install_driver", "install_torch", "why_it_cannot_go_on"]
+from tritonscope.engine.trace.uncomputed import NAN, NeedsValue, Say, answers, for_a_kernel, place, taken_to_hold
+
+__all__ = ["install_driver", "install_profiler", "install_torch", "install_viewer"]
 
 #: What a device of an architecture has: (multiprocessors, shared memory in bytes a block may have, memory in GiB).
 _DEVICES: Mapping[str, tuple[int, int, int]] = {
@@ -30,12 +30,12 @@ _DEVICES: Mapping[str, tuple[int, int, int]] = {
 }
 _UNKNOWN_DEVICE = (132, 101376, 80)
 _REGISTERS = 65536
-_NAN = float("nan")
+
+#: What a program calls of Triton's profiler between starting it and looking at the profile.
+_WHILE_PROFILING = ("activate", "deactivate", "finalize")
 
 #: Where an address would lie, were there memory; every tensor's own is a multiple of what allocators give.
 _SOMEWHERE = 1 << 40
-
-Say = Callable[[str], None]
 
 
 def install_driver(target: Mapping[str, Any], say: Say) -> None:
@@ -43,21 +43,87 @@ def install_driver(target: Mapping[str, Any], say: Say) -> None:
     import triton.testing
     from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
+    from triton.runtime.jit import JITFunction
 
     arch: int | str = int(target["arch"]) if target["backend"] == "cuda" else target["arch"]
     driver.set_active(_driver(GPUTarget(target["backend"], arch, target["warp_size"])))
 
     def do_bench(fn: Callable[[], Any], *_: Any, quantiles: Any = None, return_mode: str = "mean", **__: Any) -> Any:
-        say(f"{_place()}: there is no GPU to time with, so do_bench calls the function once and gives nan")
+        say(f"{place()}: there is no GPU to time with, so do_bench calls the function once and gives nan")
         fn()
         if quantiles is not None:
-            return [_NAN] * len(quantiles) if len(quantiles) > 1 else _NAN
-        return [_NAN] if return_mode == "all" else _NAN
+            return [NAN] * len(quantiles) if len(quantiles) > 1 else NAN
+        return [NAN] if return_mode == "all" else NAN
 
     triton.testing.do_bench = do_bench
     for name in ("do_bench_cudagraph", "do_bench_proton"):
         if hasattr(triton.testing, name):
             setattr(triton.testing, name, do_bench)
+    triton.testing.Mark.run = _without_plots(triton.testing.Mark.run, say)
+    JITFunction.run = _with_known_numbers(JITFunction.run, say)
+    _leave_out_blas()
+
+
+def _without_plots(original: Callable[..., Any], say: Say) -> Callable[..., Any]:
+    """In the place of a benchmark's run: what would be drawn, and put into tables, is nan."""
+
+    @functools.wraps(original)
+    def run(mark: Any, *shown: Any, return_df: bool = False, **given: Any) -> Any:
+        if return_df:
+            return original(mark, *shown, return_df=True, **given)
+        say(f"{place()}: there is no GPU to time with, so perf_report calls the function and draws and writes nothing")
+        where_to = ("show_plots", "print_data", "save_path", "diff_col", "save_precision")
+        arguments = {name: value for name, value in given.items() if name not in where_to}
+        for bench in mark.benchmarks if isinstance(mark.benchmarks, list | tuple) else [mark.benchmarks]:
+            for x in bench.x_vals:
+                values = x if isinstance(x, list | tuple) else [x] * len(bench.x_names)
+                point = dict(zip(bench.x_names, values, strict=True))
+                for line in bench.line_vals:
+                    mark.fn(**point, **{bench.line_arg: line}, **bench.args, **arguments)
+        return None
+
+    return run
+
+
+def _with_known_numbers(original: Callable[..., Any], say: Say) -> Callable[..., Any]:
+    """In the place of a kernel's run, for programs that pass what they have read from a GPU."""
+
+    @functools.wraps(original)
+    def run(kernel: Any, *args: Any, **kwargs: Any) -> Any:
+        named = {name: for_a_kernel(value, say) for name, value in kwargs.items()}
+        return original(kernel, *(for_a_kernel(value, say) for value in args), **named)
+
+    return run
+
+
+def _leave_out_blas() -> None:
+    """Triton's own way to the vendors' libraries, which need a GPU, multiplies nothing."""
+    from triton._C import libtriton
+
+    for vendor, library, handle in (("nvidia", "cublas", "CublasLt"), ("amd", "hipblas", "HipblasLt")):
+        owner = getattr(getattr(libtriton, vendor, None), library, None)
+        if owner is not None:
+            setattr(owner, handle, _Inert)
+
+
+def install_profiler(say: Say) -> None:
+    """Let Triton's profiler, which has been imported, start nothing."""
+
+    def start(*_: Any, **__: Any) -> int:
+        say(f"{place()}: there is no GPU to profile, so triton.profiler records nothing")
+        return 0
+
+    for module in ("triton.profiler", "triton.profiler.profile"):
+        vars(sys.modules[module]).update(start=start, **dict.fromkeys(_WHILE_PROFILING, _always(None)))
+
+
+def install_viewer() -> None:
+    """Let the viewer of its profiles, which has been imported, find that there is none."""
+
+    def parse(*_: Any, **__: Any) -> NoReturn:
+        raise NeedsValue("a profile")
+
+    vars(sys.modules["triton.profiler.viewer"]).update(parse=parse, read=parse)
 
 
 def _driver(target: Any) -> Any:
@@ -157,18 +223,24 @@ def install_torch(target: Mapping[str, Any], say: Say) -> None:
     import torch
     from torch._subclasses import fake_tensor
 
-    # Before torch.cuda claims that there is a device: the mode then keeps from asking it.
+    # Before torch.cuda claims that there is a device; after that too, nothing is to be put on it.
+    fake_tensor.FakeTensorMode.avoid_device_init = True
     modes = (fake_tensor.FakeTensorMode(allow_non_fake_inputs=True), _calls(torch, say))
     modes[0].__enter__()
     fake_tensor.FakeTensor.data_ptr = lambda tensor: _SOMEWHERE + tensor.storage_offset() * tensor.element_size()
     fake_tensor.FakeTensor.__format__ = lambda tensor, _: repr(tensor)
+    # A PyTorch without CUDA says otherwise.
+    fake_tensor.FakeTensor.is_cuda = property(lambda tensor: tensor.device.type == "cuda")
+    fake_tensor.FakeTensor.is_cpu = property(lambda tensor: tensor.device.type == "cpu")
+    fake_tensor.FakeTensor.get_device = lambda tensor: -1 if tensor.device.index is None else tensor.device.index
     if not torch.backends.cuda.is_built():
         _keep_devices_from_autograd(torch, fake_tensor)
     modes[1].__enter__()
+    _enter_in_backward(torch, modes[1])
     _enter_in_threads(fake_tensor.FakeTensorMode, modes)
     torch.nn.Module._apply = _apply_to_module
     torch.compile = _not_compiled(say)
-    torch.testing.assert_close = _taken_to_hold("torch.testing.assert_close", None, say)
+    torch.testing.assert_close = taken_to_hold("torch.testing.assert_close", None, say)
     _install_cuda(torch, target)
 
 
@@ -188,6 +260,17 @@ def _enter_in_threads(fake_mode: Any, modes: Sequence[Any]) -> None:
         begin(thread)
 
     threading.Thread._bootstrap_inner = begin_in_modes  # type: ignore[attr-defined]
+
+
+def _enter_in_backward(torch: Any, mode: Any) -> None:
+    """Let the program's own backward functions run in `mode`, which is set aside for the call that starts them."""
+    run_backward = torch.autograd._engine_run_backward
+
+    def run_in_mode(*args: Any, **kwargs: Any) -> Any:
+        with mode:
+            return run_backward(*args, **kwargs)
+
+    torch.autograd._engine_run_backward = run_in_mode
 
 
 def _keep_devices_from_autograd(torch: Any, fake_tensor: Any) -> None:
@@ -215,11 +298,7 @@ def _keep_devices_from_autograd(torch: Any, fake_tensor: Any) -> None:
 def _calls(torch: Any, say: Say) -> Any:
     """The mode that sees each call of PyTorch's: devices get a number, and what would compare values does not."""
     device = torch.device("cuda", 0)
-    checks = {
-        check: _taken_to_hold(f"torch.{name}", True, say)
-        for name in ("allclose", "equal")
-        for check in (getattr(torch, name), getattr(torch.Tensor, name))
-    }
+    in_place_of = answers(torch, say)
 
     def numbered(value: Any) -> Any:
         """Without a number, PyTorch asks the driver which device is the current one."""
@@ -229,8 +308,8 @@ def _calls(torch: Any, say: Say) -> Any:
 
     class Calls(torch.overrides.TorchFunctionMode):  # type: ignore[misc]
         def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-            if func in checks:
-                return checks[func]()
+            if func in in_place_of:
+                return in_place_of[func](*args, **(kwargs or {}))
             if func is torch.Tensor.cuda:
                 return args[0].to(device)
             if func is torch.device:
@@ -245,18 +324,10 @@ def _not_compiled(say: Say) -> Callable[..., Any]:
     """In the place of torch.compile, as a function and as a decorator with options."""
 
     def compile(model: Any = None, *_: Any, **__: Any) -> Any:  # noqa: A001
-        say(f"{_place()}: torch.compile generates no kernels without a GPU, so what it is given runs as it is")
+        say(f"{place()}: torch.compile generates no kernels without a GPU, so what it is given runs as it is")
         return (lambda given: given) if model is None else model
 
     return compile
-
-
-def _taken_to_hold(name: str, answer: Any, say: Say) -> Callable[..., Any]:
-    def check(*_: Any, **__: Any) -> Any:
-        say(f"{_place()}: nothing is computed without a GPU, so {name} is taken to hold")
-        return answer
-
-    return check
 
 
 def _apply_to_module(module: Any, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
@@ -356,11 +427,8 @@ class _Context:
     def __exit__(self, *_: object) -> None: ...
 
 
-class _Stream(_Context):
-    """A stream on which nothing waits."""
-
-    cuda_stream = 0
-    device_index = 0
+class _Inert(_Context):
+    """What does nothing, whatever it is asked to do."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -368,56 +436,18 @@ class _Stream(_Context):
         return _always(None)
 
 
+class _Stream(_Inert):
+    """A stream on which nothing waits."""
+
+    cuda_stream = 0
+    device_index = 0
+
+
 class _Event(_Stream):
     """An event that has always happened, and between two of which no time can be known."""
 
     def elapsed_time(self, _: Any) -> float:
-        return _NAN
+        return NAN
 
     def query(self) -> bool:
         return True
-
-
-# -- what only a GPU knows
-
-
-def why_it_cannot_go_on(error: BaseException) -> str | None:
-    """The sentence for an exception that came of there being no GPU, None for one of the program's own."""
-    kind = type(error)
-    text = str(error)
-    fake = kind.__module__.startswith("torch._subclasses.fake") or any(
-        word in text
-        for word in (
-            "FakeTensor",
-            "fake tensor",
-            "aten._local_scalar_dense",
-            "meta tensors",
-            "numpy() is not supported",
-        )
-    )
-    cuda = (
-        "Torch not compiled with CUDA" in text or "No CUDA GPUs" in text or "NVIDIA driver" in text or "'_cuda_" in text
-    )
-    if not fake and not cuda:
-        return None
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_the_programs(frame.filename)]
-    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "the program"
-    line = f" (`{frames[-1].line}`)" if frames and frames[-1].line else ""
-    if "is_pinned" in text or cuda:
-        return f"{where} asks for what only a GPU has{line}, so the program ends here"
-    return f"{where} needs a value that only a GPU would have computed{line}, so the program ends here"
-
-
-def _place() -> str:
-    """FILE:LINE of the program's innermost frame."""
-    frame = sys._getframe(1)
-    while frame is not None and not _is_the_programs(frame.f_code.co_filename):
-        if frame.f_back is None:
-            return "the program"
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-
-def _is_the_programs(filename: str) -> bool:
-    library = ("site-packages", "dist-packages", "tritonscope/engine", "<frozen", sysconfig.get_path("stdlib"))
-    return os.path.isfile(filename) and not any(part in filename for part in library)  # noqa: PTH113

@@ -17,6 +17,7 @@ from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
 from tritonscope.engine.trace.hooks import INDUCTOR, Hooks
+from tritonscope.engine.trace.uncomputed import why_it_cannot_go_on
 
 __all__ = ["main"]
 
@@ -42,6 +43,8 @@ def main(settings_text: str, words: Sequence[str]) -> NoReturn:
 
         actions["triton"] = pretend_and_install
         actions["torch"] = lambda: pretended.install_torch(pretend, hooks.say)
+        actions["triton.profiler"] = lambda: pretended.install_profiler(hooks.say)
+        actions["triton.profiler.viewer"] = pretended.install_viewer
     sys.meta_path.insert(0, _AfterImport(actions))
     owner = os.getpid()
     try:
@@ -109,7 +112,7 @@ def _code(script: str) -> CodeType:
 
 def _uncaught(error: BaseException, hooks: Hooks, pretends: bool) -> NoReturn:
     """What Python does with an exception that nobody caught: print it without our frames, and end accordingly."""
-    if pretends and (sentence := _pretended().why_it_cannot_go_on(error)):
+    if pretends and (sentence := why_it_cannot_go_on(error)):
         hooks.send("stopped", text=sentence)
         raise SystemExit(_NO_GPU) from None
     traceback = _of_the_program(error.__traceback__)
