@@ -427,6 +427,14 @@ def launch(**more: Any) -> dict[str, Any]:
     }
 
 
+def test_traces_are_found_in_the_folders_of_each_rank(imported: Any, tmp_path: Path) -> None:
+    for rank in ("rank_0", "rank_1"):
+        (tmp_path / "traces" / rank).mkdir(parents=True)
+        compiled = event(metadata={**METADATA, "hash": rank[-1] * 64})
+        write_trace(tmp_path / "traces" / rank / "trace.ndjson.gz", compiled)
+    assert [capture.key for capture in imported(tmp_path / "traces")] == ["0" * 64, "1" * 64]
+
+
 def test_launches_of_a_trace_are_counted_wherever_they_lie(
     imported: Any, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

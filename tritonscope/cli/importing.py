@@ -16,7 +16,8 @@ _DESCRIPTION = """Make captures of what Triton and other tools left behind, to l
   - a TRITON_DUMP_DIR folder, which TRITON_KERNEL_DUMP=1 fills
   - what MLIR_ENABLE_DUMP=1 or LLVM_IR_ENABLE_DUMP=1 prints, in a file, or "-" for standard input; of one kernel after
     the other, not of several that compiled side by side
-  - traces of tritonparse, .ndjson or .ndjson.gz: the compilations in them, with counts of their launches
+  - traces of tritonparse, .ndjson or .ndjson.gz: the compilations in them, with counts of their launches; a folder
+    of traces, with those in folders in it
   - archives that `tritonscope export` makes
 
 What a path is is told by its contents. Importing the same again replaces the capture. `open`, `diff`, `show` and the

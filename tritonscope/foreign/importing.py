@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tritonscope.errors import Missing, UsageError, no_room
-from tritonscope.foreign import archives, captures, pass_dumps, triton_folders, tritonparse
+from tritonscope.foreign import archives, captures, folders, pass_dumps, triton_folders, tritonparse
 from tritonscope.foreign.found import Found
 from tritonscope.foreign.reading import open_regular, unzipped
 from tritonscope.foreign.tritonparse_launches import Launches
@@ -126,11 +126,21 @@ def _in_folder(folder: Path) -> Iterator[Found | UsageError]:
     for found in triton_folders.compilations(root):
         some = True
         yield found
-    traces = sorted(path for path in root.iterdir() if path.name.endswith((".ndjson", ".ndjson.gz")))
-    for path in traces:
+    for path in _traces_in(root):
+        some = True
         yield from _in_file(path, str(path))
-    if not some and not traces:
+    if not some:
         raise UsageError(_nothing_in(root))
+
+
+def _traces_in(root: Path) -> list[Path]:
+    """tritonparse's traces in `root` and below it: it makes a folder for each rank."""
+    return [
+        folder / name
+        for folder, names in folders.walk(root, [])
+        for name in names
+        if name.endswith((".ndjson", ".ndjson.gz"))
+    ]
 
 
 def _nothing_in(folder: Path) -> str:

@@ -14,10 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from tritonscope.errors import UsageError
-from tritonscope.foreign import facts
+from tritonscope.foreign import facts, folders
 from tritonscope.foreign.found import STAGES, UNKNOWN_TARGET, Artefact, Found
 from tritonscope.foreign.reading import load_object, read_regular
-from tritonscope.store import layout
 
 __all__ = ["artefacts_of", "compilations", "described", "how_many"]
 
@@ -26,8 +25,6 @@ DUMP = "TRITON_DUMP_DIR"
 
 _LARGEST = 256 << 20
 _LARGEST_METADATA = 16 << 20
-_DEEPEST = 8
-_MOST_FILES = 2_000_000
 _LOOKED_AT = 20_000
 _BINARY = ("cubin", "hsaco")
 _ELF = b"\x7fELF"
@@ -45,7 +42,7 @@ def how_many(folder: Path, most: int) -> int:
     """How many compilations `folder` and those below it look to hold; counted to `most`, and as far as is soon done."""
     count = 0
     with suppress(UsageError):
-        for _, groups in _walk(folder, [], _LOOKED_AT):
+        for _, groups in _stages_in(folder, [], _LOOKED_AT):
             count += len(groups)
             if count >= most:
                 break
@@ -55,7 +52,7 @@ def how_many(folder: Path, most: int) -> int:
 def compilations(root: Path) -> Iterator[Found | UsageError]:
     """The compilations in `root` and below it; in the place of one that cannot be read, the reason."""
     problems: list[UsageError] = []
-    for folder, groups in _walk(root, problems):
+    for folder, groups in _stages_in(root, problems):
         yield from problems
         problems.clear()
         for stem, stages in groups.items():
@@ -79,32 +76,15 @@ def artefacts_of(texts: Mapping[str, bytes], where: str) -> tuple[Artefact, ...]
     return tuple(Artefact(stage, texts[stage]) for stage in STAGES if stage in texts)
 
 
-def _walk(
-    root: Path, problems: list[UsageError], most: int = _MOST_FILES
+def _stages_in(
+    root: Path, problems: list[UsageError], most: int = folders.MOST_FILES
 ) -> Iterator[tuple[Path, dict[str, list[str]]]]:
-    """Each folder that has stages, and which of each name; never through a link, nor into captures of ours."""
-    waiting = [(root, 0)]
-    seen = 0
-    while waiting:
-        folder, depth = waiting.pop()
-        try:
-            entries = sorted(os.scandir(folder), key=lambda entry: entry.name, reverse=True)
-        except OSError as error:
-            problems.append(UsageError(f"{folder} cannot be read ({error.strerror}); make it readable"))
-            continue
-        seen += len(entries)
-        if seen > most:
-            raise UsageError(f"{root} holds over {most} files; name a folder in it")
-        names = {entry.name for entry in entries}
-        if layout.CAPTURE in names or layout.JOURNAL in names:
-            continue
+    """Each folder that has stages, and which of each name."""
+    for folder, names in folders.walk(root, problems, most):
         groups: dict[str, list[str]] = {}
-        for entry in entries:
-            stem, dot, suffix = entry.name.rpartition(".")
-            if entry.is_dir(follow_symlinks=False):
-                if depth < _DEEPEST:
-                    waiting.append((folder / entry.name, depth + 1))
-            elif dot and stem and suffix in STAGES[1:]:
+        for name in names:
+            stem, dot, suffix = name.rpartition(".")
+            if dot and stem and suffix in STAGES[1:]:
                 groups.setdefault(stem, []).append(suffix)
         if groups:
             yield folder, groups
