@@ -20,6 +20,7 @@ __all__ = [
     "NAN",
     "NeedsValue",
     "Say",
+    "UncomputedNumber",
     "answers",
     "for_a_kernel",
     "place",
@@ -33,6 +34,9 @@ NAN = float("nan")
 _ANY = 7
 
 _OURS = "tritonscope/engine"
+
+#: What stands between whoever needs a value and where it is found that nobody has it.
+_BETWEEN = (_OURS, "/torch/")
 
 Say = Callable[[str], None]
 
@@ -159,7 +163,7 @@ def for_a_kernel(argument: Any, say: Say) -> Any:
 def _caller() -> FrameType | None:
     """The innermost frame that is neither ours nor PyTorch's."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and any(part in frame.f_code.co_filename for part in (_OURS, "/torch/")):
+    while frame is not None and any(part in frame.f_code.co_filename for part in _BETWEEN):
         frame = frame.f_back
     return frame
 
@@ -216,9 +220,13 @@ def why_it_cannot_go_on(error: BaseException) -> str | None:
     cuda = any(word in text for word in _WORDS_OF_CUDA)
     if not (cuda or _is_of_a_value(error, text)):
         return None
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if _is_the_programs(frame.filename)]
-    where = f"{frames[-1].filename}:{frames[-1].lineno}" if frames else "the program"
-    line = f" (`{frames[-1].line}`)" if frames and frames[-1].line else ""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if _is_the_programs(frame.filename)]
+    where = f"{theirs[-1].filename}:{theirs[-1].lineno}" if theirs else "the program"
+    line = f" (`{theirs[-1].line}`)" if theirs and theirs[-1].line else ""
+    within = [frame for frame in frames if not any(part in frame.filename for part in _BETWEEN)]
+    if within and theirs and within[-1] is not theirs[-1] and within[-1].line:
+        line += f", in {within[-1].filename}:{within[-1].lineno} (`{within[-1].line}`)"
     if "is_pinned" in text or cuda:
         return f"{where} asks for what only a GPU has{line}, so the program ends here"
     return f"{where} needs a value that only a GPU would have computed{line}, so the program ends here"
