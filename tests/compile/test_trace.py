@@ -240,6 +240,29 @@ def test_a_trace_within_a_trace(tmp_path):
     assert (len(inner), len(outer)) == (1, 2)
 
 
+STARTS_OTHERS = """
+import multiprocessing, subprocess, sys
+
+if __name__ == "__main__":
+    subprocess.run(["true"], check=True)
+    subprocess.run([sys.executable, "-c", ""], check=True)
+    process = multiprocessing.get_context("spawn").Process(target=print, args=("spawned",))
+    process.start()
+    process.join()
+"""
+
+
+def test_other_pythons_are_not_traced_which_is_said(tmp_path):
+    script = tmp_path / "starts_others.py"
+    script.write_text(STARTS_OTHERS)
+    done = traced("-t", "sm_90", script, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, "spawned\n"), done.stderr
+    told = [line for line in done.stderr.splitlines() if "another Python is started here" in line]
+    assert [line.partition(": ")[2].partition(": ")[0] for line in told] == [
+        f"{script}:{line_of(script, text)}" for text in ("sys.executable, ", "process.start()")
+    ]
+
+
 def test_a_folder_that_cannot_be_written_is_said_before_the_program_runs(tmp_path):
     (tmp_path / "dumps").touch()
     done = traced("-t", "sm_90", PROGRAMS / "reports_itself.py", cwd=tmp_path)

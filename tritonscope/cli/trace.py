@@ -43,9 +43,9 @@ without a GPU, or with a --target that this GPU is not:
 what is captured, and what is not:
   A compile is captured by a fork of the program, so that its own is not touched; a kernel that Triton's cache on disk
   has is captured all the same. Processes that the program forks are captured too, and their launches not counted;
-  those that it starts anew are not. The autotuner's launches do not count. Launches are told apart by the grid and
-  the numbers that are passed; shapes of tensors are those of the first such launch. torch.compile is told to
-  compile in this process, without its caches and with Triton's launcher (TORCHINDUCTOR_COMPILE_THREADS=1,
+  those that it starts anew are not, which is said. The autotuner's launches do not count. Launches are told apart by
+  the grid and the numbers that are passed; shapes of tensors are those of the first such launch. torch.compile is
+  told to compile in this process, without its caches and with Triton's launcher (TORCHINDUCTOR_COMPILE_THREADS=1,
   TORCHINDUCTOR_FORCE_DISABLE_CACHES=1, TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER=0), unless you set these; the times of
   its own autotuner are not kept.
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import CodeType, ModuleType, TracebackType
 from typing import Any, NoReturn
 
+from tritonscope.engine.trace import elsewhere
 from tritonscope.engine.trace.hooks import INDUCTOR, Hooks
 from tritonscope.engine.trace.uncomputed import why_it_cannot_go_on
 
@@ -33,7 +34,9 @@ def main(settings_text: str, words: Sequence[str]) -> NoReturn:
     settings = json.loads(settings_text)
     pretend = settings["pretend"]
     hooks = Hooks(settings["socket"], measures=pretend is None)
-    actions: dict[str, Callable[[], None]] = {"triton": hooks.install, INDUCTOR: hooks.install_inductor}
+    actions = {"triton": hooks.install, INDUCTOR: hooks.install_inductor, **elsewhere.watched(hooks.say)}
+    for name in [name for name in actions if name in sys.modules]:
+        actions.pop(name)()
     if pretend is not None:
         pretended = _pretended()
 
