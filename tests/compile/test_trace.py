@@ -360,6 +360,28 @@ def test_the_autotuner_s_times_are_kept_the_winner_marked_and_its_launches_left_
     ], done.stderr
 
 
+UNWANTED = """
+import torch, triton, triton.language as tl
+
+@triton.autotune([triton.Config({"N": 16 << step}) for step in range(6)], key=[])
+@triton.jit
+def fill(x, N: tl.constexpr):
+    tl.store(x + tl.arange(0, N), tl.zeros((N,), tl.float32))
+
+fill[(1,)](torch.empty(512, device="cuda"))
+print(len(next(iter(fill.fn.device_caches.values()))[0]), fill.best_config.kwargs)
+"""
+
+
+@needs_torch
+def test_configurations_that_nobody_wants_are_not_compiled_without_a_gpu(tmp_path):
+    (tmp_path / "unwanted.py").write_text(UNWANTED)
+    done = traced("-t", "sm_90", "--limit", "1", "unwanted.py", cwd=tmp_path)
+    # The second is compiled before it is known that it is one too many; the other four are not.
+    assert (done.returncode, done.stdout) == (0, "2 {'N': 16}\n"), done.stderr
+    assert "1 kernel captured; 1 left out by --kernel or --limit" in done.stderr
+
+
 #: For each kernel that the program comes to, its launches as the library's source has them: blocks, how often, and the
 #: shape of a tensor among its arguments. A row is a block's; backward passes of norms have a block a multiprocessor, of
 #: which an H100 has 132; the fused loss takes as many rows at once as fill no more memory than its input: 2 times 128.

@@ -35,8 +35,9 @@ without a GPU, or with a --target that this GPU is not:
   answers for the target. A number that the program reads (.item(), .tolist(), float()) is nan, and an integer is
   unknown: it can be printed, calculated with, and passed to a kernel, which is compiled for one that is neither 1 nor
   divisible by 16. torch.allclose, torch.equal, torch.testing.assert_close and an assert on a tensor are taken to hold.
-  do_bench calls its function once and gives nan, perf_report draws and writes nothing, triton.profiler records nothing,
-  an autotuner compiles each of its configurations and none wins. Each of these is said once for each line.
+  do_bench calls its function once and gives nan, perf_report draws and writes nothing, triton.profiler records
+  nothing, an autotuner compiles each of its configurations and none wins (those that --kernel and --limit leave out
+  are not compiled). Each of these is said once for each line.
   Where the program decides by a value (an `if`, a size, .numpy()), it ends there with code 5 and a sentence that names
   the line; what was captured stays. torch.compile leaves what it is given as it is.
 

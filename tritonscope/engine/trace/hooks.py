@@ -42,6 +42,8 @@ class Hooks:
         self._lock = threading.Lock()
         self._replaced: list[tuple[Any, str, Any]] = []
         self._rounds: dict[int, list[dict[str, Any]]] = {}
+        #: The functions of kernels that the recorder did not want.
+        self._declined: set[Any] = set()
 
     # -- in and out
 
@@ -164,7 +166,9 @@ class Hooks:
                     warp_size=target.warp_size,
                 )
                 answer = line.receive()
-                if answer and answer["capture"] and forked.start():
+                if answer and not answer["capture"]:
+                    self._declined.add(src.fn.fn)
+                elif answer and forked.start():
                     self.active, Hooks.in_capture = False, True
                     forked.capture_and_exit(line, answer, src, target, dict(options or {}))
             finally:
@@ -192,6 +196,8 @@ class Hooks:
         def bench(tuner: Any, *args: Any, config: Any, **meta: Any) -> Any:
             if not self.active:
                 return original(tuner, *args, config=config, **meta)
+            if not self.measures and tuner.base_fn in self._declined:
+                return [0.0] * 3  # a time and its quantiles, of what nobody wants to see compiled
             outer, self.launches.tuning = self.launches.tuning, set()
             before = vars(tuner).get("do_bench", _ABSENT)
             if not self.measures:
