@@ -3,8 +3,9 @@
 import pytest
 
 from tritonscope.calls import CallArgument, Descriptor, Items, Tensor, argument_text, parse_call, recorded_argument
+from tritonscope.cli.show import tuning_texts
 from tritonscope.errors import CaptureUnreadable
-from tritonscope.model import to_json
+from tritonscope.model import Tuning, to_json
 from tritonscope.store.decode import decode_launch, decode_tuning
 
 TENSOR = {"dtype": "fp16", "shape": [4, 8], "strides": [8, 1], "aligned": True}
@@ -61,3 +62,20 @@ def test_recorded_arguments_are_what_a_call_can_be_made_of():
 def test_an_argument_is_shown_as_it_is_written_in_a_call(text):
     (argument,) = parse_call(text)
     assert argument_text(argument) == text
+
+
+def test_a_configuration_that_was_tried_for_many_sizes_is_one_line():
+    tried = [
+        Tuning({"N": 16, "maxnreg": None}, 0.5, True),
+        Tuning({"N": 32}, None, None),
+        Tuning({"N": 64}, 2.0, False),
+        *(Tuning({"N": 128}, ms, ms < 2) for ms in (3.0, 1.0, 1.5)),
+        *(Tuning({"N": 256}, None, None) for _ in range(31)),
+    ]
+    assert tuning_texts(tried) == [
+        "N=16: 0.5 ms, the best",
+        "N=32: not timed",
+        "N=64: 2 ms",
+        "N=128: tried 3 times, 1 to 3 ms, the best 2 times",
+        "N=256: tried 31 times, not timed",
+    ]

@@ -2,6 +2,7 @@
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from tritonscope.store import layout
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["add_arguments", "print_failure", "render", "run", "tuning_text"]
+__all__ = ["add_arguments", "print_failure", "render", "run", "tuning_texts"]
 
 _EPILOG = """examples:
   tritonscope show matmul
@@ -133,19 +134,29 @@ def _traced(capture: Capture, console: "Console") -> None:
         lines.append(f"launched {times} on a grid of {grid}{': ' if arguments else ''}{arguments}")
     if len(capture.launches) > _MOST_LAUNCHES:
         lines.append(f"and in {len(capture.launches) - _MOST_LAUNCHES} other ways, which --json lists")
-    for tuned in capture.tuning:
-        lines.append(f"autotuned, {tuning_text(tuned)}")
+    lines += [f"autotuned, {text}" for text in tuning_texts(capture.tuning)]
     if lines:
         console.print()
     for line in lines:
         console.print(Text(terminal.escape(line)))
 
 
-def tuning_text(tuned: Tuning) -> str:
-    """A configuration that an autotuner tried, and how it did."""
-    config = ", ".join(f"{name}={value}" for name, value in tuned.config.items() if value is not None)
-    time = "not timed" if tuned.ms is None else f"{tuned.ms:.4g} ms"
-    return f"{config}: {time}{', the best' if tuned.best else ''}"
+def tuning_texts(tunings: Sequence[Tuning]) -> list[str]:
+    """Each configuration that an autotuner tried, and how it did; it may have tried one for many sizes."""
+    tries: dict[str, list[Tuning]] = {}
+    for tuned in tunings:
+        config = ", ".join(f"{name}={value}" for name, value in tuned.config.items() if value is not None)
+        tries.setdefault(config, []).append(tuned)
+    return [f"{config}: {_how_it_did(each)}" for config, each in tries.items()]
+
+
+def _how_it_did(tries: Sequence[Tuning]) -> str:
+    times = sorted(tuned.ms for tuned in tries if tuned.ms is not None)
+    best = sum(bool(tuned.best) for tuned in tries)
+    if len(tries) == 1:
+        return f"{times[0]:.4g} ms{', the best' if best else ''}" if times else "not timed"
+    span = f"{times[0]:.4g} to {times[-1]:.4g} ms" if times else "not timed"
+    return f"tried {len(tries)} times, {span}{f', the best {best} times' if best else ''}"
 
 
 def _passes(capture: Capture, console: "Console") -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tritonscope import gpu, interpreter, traces
 from tritonscope.cli import failure_text, listing, terminal
-from tritonscope.cli.show import tuning_text
+from tritonscope.cli.show import tuning_texts
 from tritonscope.errors import ExitCode, UsageError
 from tritonscope.model import Capture, Target, to_json
 from tritonscope.store import layout
@@ -203,5 +203,5 @@ def _line(capture: Capture) -> str:
     if launches:
         calls = f" in {len(capture.launches)} shapes" if len(capture.launches) > 1 else ""
         facts.append(f"launched {launches:,} time{'s' if launches > 1 else ''}{calls}")
-    facts += [tuning_text(tuned) for tuned in capture.tuning]
+    facts += tuning_texts(capture.tuning)
     return terminal.escape(f"{capture.capture}  {'; '.join(facts)}".rstrip())
