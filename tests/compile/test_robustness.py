@@ -161,6 +161,27 @@ def test_a_parent_that_is_killed_takes_its_child_with_it(signal_, tmp_path):
     assert "llir" in [s.stage for s in capture.stages]
 
 
+def test_a_command_that_is_asked_to_end_removes_its_temporary_folders(tmp_path):
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    process = subprocess.Popen(
+        command("ablate", KERNEL, "-t", "sm_90", "--static", "-j", "1"),
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(temporary)},
+    )
+    while not list(temporary.glob("tritonscope-ablate-*")):
+        assert process.poll() is None, process.stderr.read()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    assert list(temporary.iterdir()) == []
+
+
 def test_two_compiles_into_the_same_folder_do_not_harm_each_other(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         both = list(pool.map(lambda _: compile_misbehaving("", tmp_path), range(2)))

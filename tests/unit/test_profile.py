@@ -45,7 +45,7 @@ RAW, SOURCE = _page("raw"), _page("source")
 def capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Capture:
     """The matmul that was profiled in a dumps folder of its own, which the commands use by default."""
     with tarfile.open(RECORDED / "matmul.tar.gz") as archive:
-        archive.extractall(tmp_path / "dumps")
+        archive.extractall(tmp_path / "dumps", filter="data")
     monkeypatch.setenv("TRITONSCOPE_DUMPS", str(tmp_path / "dumps"))
     return reader.open_capture(tmp_path / "dumps" / MATMUL)
 

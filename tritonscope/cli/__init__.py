@@ -70,7 +70,7 @@ exit codes:
   3    the kernel did not compile
   4    the compiler's process crashed or ran past its time
   5    something needed is missing: GPU, torch, triton, a tool, room on the disk
-  130  interrupted
+  130  interrupted, or asked to end
 
 `tritonscope` alone opens the full-screen interface. Start with `tritonscope compile matmul`;
 `tritonscope COMMAND --help` has examples.
@@ -81,6 +81,8 @@ def main(argv: list[str] | None = None) -> int:
     """Run the command that `argv` asks for, sys.argv's by default; gives the exit code, see `errors.ExitCode`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_closed_streams()
+    if argv is None and arguments and arguments[0] in COMMANDS and arguments[0] != "open":
+        _interrupt_when_asked_to_end()
     try:
         code = _run(arguments)
         sys.stdout.flush()
@@ -113,11 +115,26 @@ def _silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _ignore_interrupts() -> None:
-    """Another Ctrl-C has nothing left to end, and Python would print where it hit."""
+def _interrupt_when_asked_to_end() -> None:
+    """SIGTERM and a terminal that closes are as Ctrl-C: temporary folders go, what was found is printed."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    def interrupt(*_: object) -> None:
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background, or while a program has the terminal
+            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, interrupt)
+
+
+def _ignore_interrupts() -> None:
+    """Another has nothing left to end, and Python would print where it hit."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _say(error: TritonscopeError) -> int:
