@@ -1,13 +1,18 @@
-"""Captures for the tests of what reads and writes them."""
+"""Captures for the tests of what reads and writes them, and which examples Hypothesis tries."""
 
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.unit.synthetic import VERSIONS, request, write_events
 from tritonscope.store.writer import CaptureWriter
+
+# The same examples on every machine, however busy it is.
+settings.register_profile("same", deadline=None, derandomize=True, database=None)
+settings.load_profile("same")
 
 
 @pytest.fixture
