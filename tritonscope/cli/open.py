@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tritonscope import bundled_kernels, interpreter
 from tritonscope.cli import terminal
 from tritonscope.errors import CaptureNotFound, ExitCode, UsageError
-from tritonscope.foreign import direct, importing
 from tritonscope.model import Capture
 from tritonscope.store import layout, reader
 
@@ -67,11 +66,14 @@ def _wanted(args: argparse.Namespace) -> tuple[Path, Capture | None]:
     if args.what is None:
         return dumps, _last(dumps)
     path = layout.expand(args.what)
-    if importing.is_foreign(path) and not (path.is_dir() and layout.is_capture(path)):
-        folder = direct.dumps_of(path, interpreter.choose(None))
-        return folder, _last(folder)
-    if path.is_dir() and not layout.is_capture(path):
-        return path.absolute(), _last(path.absolute())
+    if path.exists() and not layout.is_capture(path):
+        from tritonscope.foreign import direct, importing
+
+        if importing.is_foreign(path):
+            folder = direct.dumps_of(path, interpreter.choose(None))
+            return folder, _last(folder)
+        if path.is_dir():
+            return path.absolute(), _last(path.absolute())
     try:
         resolution = reader.resolve(dumps, args.what, bundled_kernels.reference_dumps())
     except CaptureNotFound:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from pygments.lexer import Lexer, RegexLexer, bygroups, words
-from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text, Whitespace
 
 __all__ = ["AmdgcnLexer", "MlirLexer", "SassLexer", "lexer_for"]
@@ -152,4 +151,6 @@ def lexer_for(kind: str) -> Lexer:
     keep = {"stripnl": False, "stripall": False, "ensurenl": False}
     if kind in _OWN:
         return _OWN[kind](**keep)
+    from pygments.lexers import get_lexer_by_name  # knows hundreds of them, and takes its time
+
     return get_lexer_by_name(_PYGMENTS.get(kind, "text"), **keep)

@@ -14,7 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from rich.text import Text
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
@@ -37,11 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ScopeApp"]
 
-_HINTS = (
-    ("}", "next change"), ("d", "diff"), ("1-9", "stage"), ("p", "passes"), ("/", "search"), ("K", "explain"),
-    ("L", "linked panes"), ("0", "captures"), ("c", "compare"), ("e", "variant"), ("r", "run"),
-    ("?", "help"), ("q", "quit"),
-)  # fmt: skip
 _POLL_SECONDS = 1.0
 _DRAW_SECONDS = 0.15
 _TERMINATED = 128 + signal.SIGTERM
@@ -165,15 +159,6 @@ class ScopeApp(App[None]):
         themes = ("textual-dark", "textual-light", "ansi-dark")
         at = themes.index(self.theme) if self.theme in themes else -1
         self.theme = themes[(at + 1) % len(themes)]
-
-    def hints(self) -> Text:
-        """The keys that matter most, as many as fit."""
-        text = Text(no_wrap=True, overflow="ellipsis")
-        for key, what in _HINTS:
-            if text.cell_len + len(key) + len(what) + 3 > self.size.width - 2:
-                break
-            text.append(key, style="bold").append(f" {what}  ", style="dim")
-        return text
 
     # -- actions
 

@@ -10,8 +10,6 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.markup import escape as escape_markup
-from textual.widgets import Static
 
 from tritonscope import bundled_kernels
 from tritonscope.errors import TritonscopeError
@@ -19,6 +17,7 @@ from tritonscope.ir.kinds import kind_of
 from tritonscope.model import Capture
 from tritonscope.store import reader
 from tritonscope.tui import texts
+from tritonscope.tui.caption import Caption, Hints
 from tritonscope.tui.captures import CaptureTree, settings_of
 from tritonscope.tui.document import Document, follow
 from tritonscope.tui.ir_view import IrView
@@ -36,17 +35,18 @@ __all__ = ["BrowseScreen"]
 _WIDE, _WIDEST = 110, 160
 _CONTEXT = 3
 _UNSAID = Place()
+_HINTS = (
+    ("}", "next change"), ("d", "diff"), ("1-9", "stage"), ("p", "passes"), ("/", "search"), ("K", "explain"),
+    ("L", "linked panes"), ("0", "captures"), ("c", "compare"), ("e", "variant"), ("r", "run"),
+    ("?", "help"), ("q", "quit"),
+)  # fmt: skip
 
 
 class BrowseScreen(SearchScreen):
     """One capture at a time, every level and every pass of it."""
 
     DEFAULT_CSS = """
-    BrowseScreen #header, BrowseScreen #details, BrowseScreen #keys {
-        height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis;
-    }
     BrowseScreen #header, BrowseScreen #details { background: $panel; }
-    BrowseScreen #keys { color: $text-muted; }
     BrowseScreen .pane {
         border: round $foreground 35%; border-title-color: $foreground 80%; border-subtitle-color: $foreground 80%;
     }
@@ -111,7 +111,7 @@ class BrowseScreen(SearchScreen):
 
     def compose(self) -> ComposeResult:
         """Header, stages, panes, details, keys."""
-        yield Static(id="header", markup=False)
+        yield Caption(id="header")
         yield StageStrip(id="stages")
         with Horizontal():
             tree = CaptureTree(id="captures")
@@ -124,8 +124,8 @@ class BrowseScreen(SearchScreen):
                 view = IrView(id="view")
                 view.add_class("pane")
                 yield view
-        yield Static(id="details", markup=False)
-        yield Static(id="keys", markup=False)
+        yield Caption(id="details")
+        yield Hints(_HINTS)
         yield Prompt()
 
     def on_mount(self) -> None:
@@ -277,10 +277,10 @@ class BrowseScreen(SearchScreen):
             return
         siblings = [each for each in self.captures if each.kernel == capture.kernel]
         variant = next((s for c, s in zip(siblings, settings_of(siblings), strict=True) if c.path == capture.path), "")
-        self.query_one("#header", Static).update(texts.header(capture, variant, self.busy))
+        self.query_one("#header", Caption).say(texts.header(capture, variant, self.busy))
         stage = self.place.stage or record_of(capture, self.place.step).stage
         self.query_one(StageStrip).show(capture, stage)
-        self.query_one("#details", Static).update(self._details)
+        self.query_one("#details", Caption).say(self._details)
         self.say_where()
         self._remember()
 
@@ -299,8 +299,7 @@ class BrowseScreen(SearchScreen):
         where = f"{self.view.cursor + 1}/{count}"
         said, room = "  ".join(parts), max(self.view.size.width - len(where) - 8, 0)
         said = said if len(said) <= room else f"{said[: max(room - 1, 0)]}…"
-        self.view.border_subtitle = escape_markup(f"{said}  {where}" if said else where)
-        self.query_one("#keys", Static).update(self.host.hints())
+        self.view.say_below(f"{said}  {where}" if said else where)
 
     # -- messages
 
@@ -394,8 +393,7 @@ class BrowseScreen(SearchScreen):
             record = records[row]
             position = stages.index(record.stage) if record.stage in stages else len(stages)
             if record.changed and (position > at if direction > 0 else position <= at):
-                self.passes.set_reactive(PassList.cursor, row)
-                self.passes.watch_cursor(row, row)
+                self.passes.put(row)
                 self.go(Place(step=record.step, diff=self.place.diff), anchor=True)
                 return
         self.notify("there is no further pass that changed anything", severity="information")

@@ -48,7 +48,7 @@ class CaptureTree(Tree[Entry]):
             super().__init__()
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual calls it that
-        super().__init__("captures", id=id)
+        super().__init__(Text("captures"), id=id)
         self.show_root = False
         self.border_title = "captures"
         self.guide_depth = 2

@@ -2,6 +2,7 @@
 
 import re
 import tokenize
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -34,6 +35,11 @@ class Document:
     def widest(self) -> int:
         """Characters in the longest line."""
         return max(map(len, self.lines), default=0)
+
+    @cached_property
+    def size(self) -> int:
+        """About how many characters it takes to keep: of a line two numbers and the string's own, beside its text."""
+        return sum(map(len, self.lines)) + 60 * len(self.lines)
 
     @cached_property
     def parents(self) -> list[int]:
@@ -122,14 +128,12 @@ def _near(line: int, count: int) -> list[int]:
     return [at for at in range(line - _NEIGHBOURS, line + _NEIGHBOURS + 1) if at != line and 0 <= at < count]
 
 
-def next_match(lines: Sequence[str], pattern: "re.Pattern[str]", start: int, step: int) -> int | None:
-    """The next line from `start` on, exclusive, in direction `step` (1 or -1), that `pattern` is found in; it wraps."""
-    count = len(lines)
-    for distance in range(1, count + 1):
-        number = (start + step * distance) % count
-        if pattern.search(lines[number]):
-            return number
-    return None
+def next_match(matches: Sequence[int], start: int, step: int) -> int | None:
+    """The first of `matches`, line numbers in order, after `start` in direction `step` (1 or -1); it wraps."""
+    if not matches:
+        return None
+    at = bisect_right(matches, start) if step > 0 else bisect_left(matches, start) - 1
+    return matches[at % len(matches)]
 
 
 def words_of(line: str) -> list[tuple[int, int, str]]:

@@ -82,14 +82,23 @@ def _lexer(kind: str) -> Lexer:
 
 @lru_cache(maxsize=8192)
 def spans(line: str, kind: str) -> tuple[tuple[int, int, str], ...]:
-    """(start, end, class) of what is to be coloured in `line`, a line of a text of `kind`."""
+    """(start, end, class) of what is to be coloured in `line`, a line of a text of `kind`; in order, apart.
+
+    A class goes on over the blanks after it, which look the same and so make no piece of their own to be sent to the
+    terminal.
+    """
     if len(line) > _LONGEST:
         return ()
-    found = []
+    found: list[tuple[int, int, str]] = []
     for start, token, value in _lexer(kind).get_tokens_unprocessed(line):
-        name = _class_of(token)
-        if name and value.strip():
-            found.append((start, start + len(value), name))
+        end = start + len(value)
+        last = found[-1] if found else (0, 0, "")
+        blank = not value.strip()
+        name = last[2] if blank else _class_of(token)
+        if last[1] == start and last[2] == name and name:
+            found[-1] = (last[0], end, name)
+        elif name and not blank:
+            found.append((start, end, name))
     return tuple(found)
 
 

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from rich.text import Text
-
 from tritonscope.model import Capture
 from tritonscope.tui.state import State
 
@@ -23,10 +21,6 @@ class Host(Protocol):
 
     def remember(self, capture: str, step: str, changed_only: bool) -> None:
         """Where the reader is."""
-        ...
-
-    def hints(self) -> Text:
-        """The keys that matter most, in a line."""
         ...
 
     def open_in_editor(self, path: Path | None) -> None:

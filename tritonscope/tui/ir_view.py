@@ -2,14 +2,15 @@
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Offset, Size
+from textual.content import Content
+from textual.geometry import Offset, Region, Size
 from textual.markup import escape as escape_markup
 from textual.message import Message
 from textual.reactive import reactive
@@ -33,6 +34,8 @@ _TAB = "    "
 _LINKED = "•"  # never told by colour alone
 _MOST_DRAWN = 10  # columns that one character can take: \U0010ffff
 _MODULES = ("module ", "builtin.module ")
+
+Piece = tuple[int, int, Style]
 
 
 class IrView(ScrollView, can_focus=True, inherit_bindings=False):
@@ -59,11 +62,13 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.sticky = True
         self.wrap = False
         self.closed: frozenset[tuple[str, ...]] = frozenset()  # keys of the regions that are folded, of any text
-        self.linked: Collection[int] = frozenset()  # rows of the same origin as the cursor of this or another view
+        self.linked: frozenset[int] = frozenset()  # rows of the same origin as the cursor of this or another view
         self.selected_from: int | None = None  # where the lines that are being selected begin
         self._placing = Placing(0, {}, None)
         self._strips: OrderedDict[tuple[object, ...], Strip] = OrderedDict()
         self._generation = 0
+        self._ground = Style()
+        self._on_top: list[int] = []
         self.palette = "dark"
 
     def on_mount(self) -> None:
@@ -89,7 +94,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.border_title = escape_markup(rows.title)
         self.set_reactive(IrView.cursor, min(max(cursor, 0), max(len(rows) - 1, 0)))
         self._place(self.size.height // 3 if screen_row is None else screen_row)
-        self.post_message(self.CursorMoved(self))
+        self._tell()
 
     def _place(self, screen_row: int) -> None:
         """Put the rows on lines anew, the cursor on that row of the screen."""
@@ -143,15 +148,24 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
     def _gutter(self) -> int:
         return self._digits + 3 + (self.rows.margin if self.rows else 0)
 
+    def say_below(self, text: str) -> None:
+        """Put `text` into the frame, below. Set as `border_subtitle` it would have the whole view drawn anew."""
+        self._border_subtitle = Content(text)
+        below = self.outer_size.height - 1 - self.content_offset.y
+        self.refresh(Region(0, below, self.outer_size.width, 1))
+
     def mark(self, pattern: "re.Pattern[str] | None" = None, name: str = "") -> None:
         """Mark matches of `pattern`, and the uses of `name`."""
         self.pattern, self.name_marked = pattern, name
         self.repaint()
 
-    def link(self, rows: Collection[int]) -> None:
+    def link(self, rows: frozenset[int]) -> None:
         """Mark the rows that are of the same origin as what a reader stands on."""
-        self.linked = rows
-        self.refresh()
+        other, self.linked = self.linked ^ rows, rows
+        top = int(self.scroll_offset.y)
+        for line in range(top, min(top + self.size.height, self._placing.lines)) if other else ():
+            if self._placing.at(line)[0] in other:
+                self.refresh_lines(line)
 
     def repaint(self) -> None:
         """Draw everything anew, after a change of theme."""
@@ -180,7 +194,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.closed = self.closed | {region.key} if shut else self.closed - {region.key}
         self.set_reactive(IrView.cursor, region.first if shut else self.cursor)
         self._place(row)
-        self.post_message(self.CursorMoved(self))
+        self._tell()
         return True
 
     def fold_all(self, close: bool) -> None:
@@ -190,7 +204,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         keys = {region.key for region in self.rows.regions if not region.key[-1].startswith(_MODULES)}
         self.closed = self.closed | keys if close else frozenset()
         self._place(self.screen_row)
-        self.post_message(self.CursorMoved(self))
+        self._tell()
 
     def _reveal(self, row: int) -> None:
         """Open the folds that hide `row`."""
@@ -236,12 +250,25 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Keep the cursor in sight, clear of what is sticky."""
+        top = self.scroll_offset.y
         self._into_sight()
         if self.selected_from is not None:
-            self._strips.clear()
-        self.refresh()
+            self.repaint()
+        elif self.scroll_offset.y == top:  # else all of it is drawn anew
+            self._refresh_row(before)
+            self._refresh_row(after)
         if before != after:
-            self.post_message(self.CursorMoved(self))
+            self._tell()
+
+    def _tell(self) -> None:
+        """Straight to the screen, which says where the cursor is: through the widgets between it would take a frame."""
+        self.screen.post_message(self.CursorMoved(self))
+
+    def _refresh_row(self, row: int) -> None:
+        """Draw one row anew, and what is sticky where it was or is among that."""
+        line, top = self._placing.line_of(row), int(self.scroll_offset.y)
+        first = top if line < top + _STICKY else line
+        self.refresh_lines(first, max(line - first, 0) + self._placing.height(row))
 
     def _into_sight(self) -> None:
         height = self.scrollable_content_region.height or self.size.height
@@ -319,16 +346,21 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # -- drawing
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """What is seen of the view; that which holds for all of its lines is found out once."""
+        self._ground = self.rich_style
+        self._on_top = self._headers(int(self.scroll_offset.y))
+        return super().render_lines(crop)
+
     def render_line(self, y: int) -> Strip:
         """Row `y` of the screen."""
         scroll_x, scroll_y = self.scroll_offset
         width = self._width
         line = int(scroll_y) + y
         if self.rows is None or line >= self._placing.lines:
-            return Strip.blank(width, self.rich_style)
-        headers = self._headers(int(scroll_y))
-        if y < len(headers):
-            return self._strip(headers[y], 0, "sticky", width, int(scroll_x))
+            return Strip.blank(width, self._ground)
+        if y < len(self._on_top):
+            return self._strip(self._on_top[y], 0, "sticky", width, int(scroll_x))
         number, part = self._placing.at(line)
         return self._strip(number, part, self._mode(number), width, int(scroll_x))
 
@@ -362,7 +394,7 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def _draw(self, row: Row, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
-        base = self.rich_style
+        base = self._ground
         if mode.endswith("cursor") and (self.has_focus or mode == "cursor" or self.palette == "ansi"):
             base += cursor_style(GROUNDS[self.palette], self.has_focus)
         elif mode == "selected":
@@ -426,21 +458,20 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         ground."""
         text = cell.text
         kind = self.rows.kind if self.rows else ""
-        palette = PALETTES[self.palette]
         classes = ((0, len(text), cell.inside),) if cell.inside else spans(text, kind)
-        styles: list[tuple[int, int, Style]] = [
-            (start, end, Style(color=palette[name])) for start, end, name in classes if name in palette
-        ]
-        styles += [(start, end, Style(bold=True, underline=True)) for start, end in cell.marks]
+        pieces = _coloured(len(text), classes, self.palette, ground)
+        over = [(start, end, Style(bold=True, underline=True)) for start, end in cell.marks]
         if self.name_marked:
             name = self.name_marked
-            styles += [(start, end, Style(reverse=True)) for start, end, word in words_of(text) if word == name]
+            over += [(start, end, Style(reverse=True)) for start, end, word in words_of(text) if word == name]
         if self.pattern is not None:
             found = [match.span() for match in self.pattern.finditer(text)]
-            styles += [(start, end, Style(reverse=True, bold=True)) for start, end in found if end > start]
+            over += [(start, end, Style(reverse=True, bold=True)) for start, end in found if end > start]
         if (selection := self.text_selection) and number >= 0 and (span := _selected(selection, number, text)):
-            styles.append((*span, self._selection_style))
-        return _styled(text, styles, ground)
+            over.append((*span, self._selection_style))
+        for start, end, style in over:
+            pieces = _overlaid(pieces, start, end, style)
+        return [Segment(_drawn(text[start:end]), style) for start, end, style in pieces]
 
     @property
     def _selection_style(self) -> Style:
@@ -495,17 +526,36 @@ def _sample(count: int) -> range:
     return range(0, count, max(count // 5000, 1))
 
 
-def _styled(text: str, styles: list[tuple[int, int, Style]], ground: Style) -> list[Segment]:
-    """`text` cut where a style begins or ends; later styles lie over earlier ones."""
-    edges = sorted({0, len(text), *(edge for start, end, _ in styles for edge in (start, end) if edge <= len(text))})
-    segments = []
-    for start, end in pairwise(edges):
-        style = ground
-        for first, last, each in styles:
-            if first <= start and end <= last:
-                style += each
-        segments.append(Segment(_drawn(text[start:end]), style))
-    return segments
+def _coloured(length: int, classes: Iterable[tuple[int, int, str]], palette: str, ground: Style) -> list[Piece]:
+    """A text in pieces, each in the colour of its class; `classes` are in order and apart."""
+    pieces = []
+    at = 0
+    for start, end, name in classes:
+        if start > at:
+            pieces.append((at, start, ground))
+        pieces.append((start, end, ground + _look(palette, name)))
+        at = end
+    if at < length:
+        pieces.append((at, length, ground))
+    return pieces
+
+
+@cache
+def _look(palette: str, name: str) -> Style:
+    return Style(color=PALETTES[palette].get(name))
+
+
+def _overlaid(pieces: list[Piece], start: int, end: int, style: Style) -> list[Piece]:
+    """The pieces with `style` over what is between `start` and `end`."""
+    found = []
+    for first, last, under in pieces:
+        inner, outer = max(first, start), min(last, end)
+        if inner >= outer:
+            found.append((first, last, under))
+            continue
+        cut = ((first, inner, under), (inner, outer, under + style), (outer, last, under))
+        found += [piece for piece in cut if piece[0] < piece[1]]
+    return found
 
 
 def _cropped(strip: Strip, skip: int, room: int, ground: Style, fill: bool) -> list[Segment]:

@@ -10,12 +10,12 @@ from textual import events, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.widgets import Static
 
 from tritonscope.errors import TritonscopeError, UsageError
 from tritonscope.ir.links import Position
 from tritonscope.line_history import texts
 from tritonscope.line_links import Heat, Listing
+from tritonscope.tui.caption import Caption, Hints
 from tritonscope.tui.document import Document, follow
 from tritonscope.tui.heat_rows import HeatRows
 from tritonscope.tui.history import show_history
@@ -57,12 +57,8 @@ class LinkedScreen(SearchScreen):
     """
 
     DEFAULT_CSS = """
-    LinkedScreen #header, LinkedScreen #keys {
-        height: 1; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis;
-    }
     LinkedScreen #header, LinkedScreen #origin { background: $panel; }
-    LinkedScreen #origin { height: 3; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
-    LinkedScreen #keys { color: $text-muted; }
+    LinkedScreen #origin { height: 3; }
     LinkedScreen IrView {
         border: round $foreground 35%; border-title-color: $foreground 80%; border-subtitle-color: $foreground 80%;
     }
@@ -95,16 +91,17 @@ class LinkedScreen(SearchScreen):
 
     def compose(self) -> ComposeResult:
         """The panes, where the line under the cursor came from, keys."""
-        yield Static(header(self.session.capture), id="header", markup=False)
+        yield Caption(id="header")
         with Horizontal():
             for number in range(_PANES):
                 yield IrView(id=f"level{number}")
-        yield Static(id="origin", markup=False)
-        yield Static(id="keys", markup=False)
+        yield Caption(id="origin")
+        yield Hints(_HINTS)
         yield Prompt()
 
     def on_mount(self) -> None:
         """The texts at once; what their lines came from as it is read."""
+        self.query_one("#header", Caption).say(header(self.session.capture))
         self._levels = [Level(place, self._document(place)) for place in self._places]
         for number, level in enumerate(self._levels):
             self.panes[number].show(TextRows(level.document), self._row if number == self._at else 0)
@@ -224,23 +221,19 @@ class LinkedScreen(SearchScreen):
             pane.link(frozenset(line - 1 for line in found.lines))
             if number != self._at and found.lines and pane.cursor not in pane.linked:
                 pane.bring(nearest(found.lines, pane.cursor + 1) - 1)
-            pane.border_subtitle = found.words if self._levels[number].known else "following its lines .."
+            if number != self._at:
+                pane.say_below(found.words if self._levels[number].known else "following its lines ..")
         self._say()
 
     def _say(self) -> None:
         if not self._levels:
             return
         line, level = self.view.cursor + 1, self._levels[self._at]
-        self.view.border_subtitle = f"{line}/{len(level.document)}"
-        self.query_one("#origin", Static).update(origin_text(self.session.links, level, line))
-        text = Text(no_wrap=True, overflow="ellipsis")
+        self.view.say_below(f"{line}/{len(level.document)}")
+        self.query_one("#origin", Caption).say(origin_text(self.session.links, level, line))
         seen = sum(pane.display for pane in self.panes)
-        if seen < _PANES:
-            text.append(f"pane {self._at + 1} of {_PANES}  ", style="bold")
-        for key, what in _HINTS:
-            if text.cell_len + len(key) + len(what) + 3 <= self.size.width - 2:
-                text.append(key, style="bold").append(f" {what}  ", style="dim")
-        self.query_one("#keys", Static).update(text)
+        pane = f"pane {self._at + 1} of {_PANES}  " if seen < _PANES else ""
+        self.query_one(Hints).say(Text(pane, style="bold"))
 
     def say_where(self) -> None:
         self._say()

@@ -132,7 +132,9 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
     def add_stat(self, step: str, stat: "Stat") -> None:
         """A pass's diff is known."""
         self.stats[step] = stat
-        self.refresh()
+        rows = [row for row, record in enumerate(self.records) if record.step == step]
+        if rows:
+            self.refresh_lines(rows[0])
 
     # -- moving
 
@@ -159,10 +161,22 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def watch_cursor(self, before: int, after: int) -> None:
         """Tell the screen."""
-        self._into_sight()
-        self.refresh()
+        self._moved(before, after)
         if before != after and self.current is not None:
             self.post_message(self.Selected(self.current))
+
+    def put(self, row: int) -> None:
+        """Put the cursor on a row, and do not tell the screen."""
+        before = self.cursor
+        self.set_reactive(PassList.cursor, row)
+        self._moved(before, row)
+
+    def _moved(self, before: int, after: int) -> None:
+        top = self.scroll_offset.y
+        self._into_sight()
+        if self.scroll_offset.y == top:  # else all of it is drawn anew
+            self.refresh_lines(before)
+            self.refresh_lines(after)
 
     def _into_sight(self) -> None:
         height = self.scrollable_content_region.height or self.size.height

@@ -36,6 +36,12 @@ class Placing:
         """The line where `row`, or the fold that it is in, begins."""
         return self.starts[self.index(row)] if len(self.seen) else 0
 
+    def height(self, row: int) -> int:
+        """How many lines `row`, or the fold that it is in, takes."""
+        index = self.index(row)
+        following = self.starts[index + 1] if index + 1 < len(self.starts) else self.lines
+        return following - self.starts[index] if len(self.seen) else 0
+
     def at(self, line: int) -> tuple[int, int]:
         """The row on a line, and which part of it, from 0."""
         index = max(bisect_right(self.starts, line) - 1, 0)

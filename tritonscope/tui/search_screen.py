@@ -9,6 +9,7 @@ from tritonscope.tui.document import next_match
 from tritonscope.tui.names import aliases_of, definition_of, use_pattern
 from tritonscope.tui.overlay import Choice
 from tritonscope.tui.prompt import Prompt
+from tritonscope.tui.rows import Rows
 from tritonscope.tui.view_screen import ViewScreen
 
 __all__ = ["SearchScreen", "compiled"]
@@ -31,6 +32,7 @@ class SearchScreen(ViewScreen):
         super().__init__()
         self.pattern: re.Pattern[str] | None = None
         self.matches: list[int] = []
+        self._searched: tuple[Rows | None, re.Pattern[str] | None] = (None, None)  # what the matches are of
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """While a line is being typed, the keys that would ask for one are text."""
@@ -78,12 +80,13 @@ class SearchScreen(ViewScreen):
         if self.pattern is None or self.view.rows is None:
             self.notify("nothing was searched for; / does", severity="information")
             return
-        lines = self.shown_lines()
-        found = next_match(lines, self.pattern, self.view.cursor if start is None else start, direction)
+        if (searched := (self.view.rows, self.pattern)) != self._searched:
+            self._searched = searched
+            self.matches = [number for number, line in enumerate(self.shown_lines()) if self.pattern.search(line)]
+        found = next_match(self.matches, self.view.cursor if start is None else start, direction)
         if found is None:
             self.notify(f"no {self.pattern.pattern!r} here", markup=False)
             return
-        self.matches = [number for number, line in enumerate(lines) if self.pattern.search(line)]
         self.view.go(found)
         self.say_where()
 

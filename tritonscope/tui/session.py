@@ -73,9 +73,9 @@ class Session:
         document = Document(text if locations else strip_debug(text, kind), kind, title)
         with self._lock:
             self._texts[whole] = document
-            size = sum(map(_size, self._texts.values()))
+            size = sum(document.size for document in self._texts.values())
             while size > _MOST_CHARACTERS and len(self._texts) > 2:
-                size -= _size(self._texts.popitem(last=False)[1])
+                size -= self._texts.popitem(last=False)[1].size
         return document
 
     # -- links
@@ -162,13 +162,8 @@ class Session:
 
 
 def _check_size(left: Document, right: Document) -> None:
-    if _size(left) + _size(right) > _LARGEST_DIFF:
+    if left.size + right.size > _LARGEST_DIFF:
         raise TritonscopeError("these texts are too large to compare here; `tritonscope diff` takes its time for it")
-
-
-def _size(document: Document) -> int:
-    # Two numbers of the list and the string's own, beside its characters.
-    return sum(map(len, document.lines)) + 60 * len(document.lines)
 
 
 def _retitled(document: Document, title: str) -> Document:

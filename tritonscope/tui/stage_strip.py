@@ -31,8 +31,9 @@ class StageStrip(Widget):
 
     def show(self, capture: Capture, shown: str) -> None:
         """Show the stages of `capture`, `shown` marked."""
-        self.capture, self.shown = capture, shown
-        self.refresh()
+        if (capture, shown) != (self.capture, self.shown):
+            self.capture, self.shown = capture, shown
+            self.refresh()
 
     def render(self) -> Text:
         """As much as fits: names and numbers, then names and lines, then names."""
