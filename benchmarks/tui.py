@@ -1,4 +1,5 @@
-"""How quick the full-screen interface is, headless: its first frame, and from a key to the frame that answers it.
+"""How quick the full-screen interface is, in a terminal of its own: its first frame, and from a key to the end of the
+frame that answers it.
 
     python benchmarks/tui.py
 
@@ -7,15 +8,19 @@ large capture (over 400,000 lines in all), and takes the reference matmul for th
 beside each bar, and puts every figure into benchmarks/tui.json.
 """
 
-import asyncio
+import fcntl
 import json
 import os
 import platform
-import resource
+import pty
+import select
+import signal
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -26,68 +31,99 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 RESULTS = Path(__file__).with_name("tui.json")
-SIZE = (120, 40)
+COLUMNS, ROWS = 120, 40
+STARTS = 15
 REPEATS = 15
-# What a reader does, and the keys for it; search is typed beforehand, and n goes to the next match.
+PATIENCE = 10.0  # seconds for the first of it
+QUIET = 0.2  # seconds without output after which a frame is taken to be whole
+HELD = 100  # what a key that is held down for three seconds sends
+# What a reader does: the keys before it, and the key for it. 4 is TTIR, 6 LLVM IR, thousands of lines.
 GESTURES = {
-    "scroll": ("j",),
-    "page": ("space",),
-    "jump to the end": ("G",),
-    "next changed pass": ("right_curly_bracket",),
-    "search": ("n",),
+    "scroll": (b"6g", b"j"),
+    "scroll at the edge": (b"6g" + b"j" * ROWS, b"j"),
+    "page": (b"6g", b" "),
+    "jump to the end": (b"6", b"G"),
+    "next changed pass": (b"4g", b"}"),
+    "search": (b"6g/add\r", b"n"),
 }
-BARS = {"first frame": 2.0, "gesture": 1.3, "memory": 150.0}
-
-FIRST_FRAME = """
-import asyncio
-import os
-import sys
-sys.path.insert(0, {root!r})
-from pathlib import Path
-from tritonscope.cli import open as command
-from tritonscope.store import reader
-from tritonscope import bundled_kernels
-
-async def main():
-    capture = reader.resolve(bundled_kernels.reference_dumps(), "matmul/sm_90").capture
-    app = command.application(Path("nothing-here"), capture)
-    display = app._display
-
-    def first(screen, frame):
-        display(screen, frame)
-        views = screen.query("IrView")
-        if views and views.first().rows:
-            if {checked} and "tt.func" not in "".join(strip.text for strip in screen._compositor.render_strips()):
-                raise SystemExit("the first frame does not have the IR in it")
-            os._exit(0)
-
-    app._display = first
-    async with app.run_test(size=(120, 40)):
-        await asyncio.sleep(60)
-    raise SystemExit("no frame had the IR in it")
-
-asyncio.run(main())
-"""
+BARS = {"first frame": 2.0, "key": 33.0, "gesture": 1.3, "held": 330.0, "memory": 150.0}
+FIRST = b"tt.func"  # in the IR that is shown first
 
 
-def seconds(program: str) -> float:
-    """Wall time of a Python process that runs `program`."""
-    start = time.perf_counter()
-    subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
-    return time.perf_counter() - start
+def environment(home: Path) -> dict[str, str]:
+    """Nothing remembered, and bytecode kept: an installed program is compiled once, and not at every start."""
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    terminal = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    return {**kept, **terminal, "XDG_STATE_HOME": str(home), "PYTHONPATH": str(ROOT)}
 
 
-def first_frame() -> dict[str, float]:
-    """Process against process, in turns: ours until the IR is in a frame, and one that imports textual's application.
+class Terminal:
+    """`tritonscope open` in a terminal that only counts what is written to it."""
 
-    Both leave by os._exit, so that neither pays for taking itself down.
-    """
+    def __init__(self, capture: str, home: Path) -> None:
+        self._started = time.perf_counter()
+        command = [sys.executable, "-m", "tritonscope", "open", capture]
+        self.pid, self._line = pty.fork()
+        if not self.pid:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+            os.chdir(home)
+            os.execve(command[0], command, environment(home))
+
+    def first(self, text: bytes) -> float:
+        """Seconds from the start of the process until `text` was written."""
+        found = b""
+        while text not in found:
+            found += os.read(self._line, 1 << 16)
+        return time.perf_counter() - self._started
+
+    def settle(self, seconds: float) -> tuple[float, int]:
+        """Read until nothing was written for so long: when the last of it came, and how many bytes there were."""
+        last, count = time.perf_counter(), 0
+        while select.select([self._line], [], [], seconds)[0]:
+            count += len(os.read(self._line, 1 << 16))
+            last = time.perf_counter()
+        return last, count
+
+    def press(self, keys: bytes) -> tuple[float, int]:
+        """Milliseconds from the keys to the last of what they had written, and how many bytes that was."""
+        start = time.perf_counter()
+        os.write(self._line, keys)
+        if not select.select([self._line], [], [], PATIENCE)[0]:
+            raise SystemExit(f"{keys!r} was not answered")
+        last, count = self.settle(QUIET)
+        return (last - start) * 1000, count
+
+    @property
+    def peak_mb(self) -> float:
+        """The most memory that it had."""
+        status = Path(f"/proc/{self.pid}/status").read_text()
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM")) / 1024
+
+    def close(self) -> None:
+        os.kill(self.pid, signal.SIGTERM)
+        try:
+            while os.read(self._line, 1 << 16):
+                pass
+        except OSError:  # it has ended
+            pass
+        os.waitpid(self.pid, 0)
+        os.close(self._line)
+
+
+def first_frame(home: Path) -> dict[str, float]:
+    """Process against process, in turns: the command until the IR is on the screen, and one that imports textual's
+    application and leaves by os._exit, so as not to pay for taking itself down."""
     ours, bare = [], []
-    seconds(FIRST_FRAME.format(root=str(ROOT), checked=True))  # reading the screen takes its time: once, beforehand
-    for _ in range(15):
-        ours.append(seconds(FIRST_FRAME.format(root=str(ROOT), checked=False)))
-        bare.append(seconds("import textual.app, os; os._exit(0)"))
-    return {"ours_s": statistics.median(ours), "import_textual_s": statistics.median(bare)}
+    for _ in range(STARTS + 1):
+        one = Terminal("matmul/sm_90", home)
+        ours.append(one.first(FIRST))
+        one.close()
+        start = time.perf_counter()
+        program = "import textual.app, os; os._exit(0)"
+        subprocess.run([sys.executable, "-c", program], check=True, env=environment(home))
+        bare.append(time.perf_counter() - start)
+    # The first of each may have compiled what the others find as bytecode.
+    return {"ours_s": statistics.median(ours[1:]), "import_textual_s": statistics.median(bare[1:])}
 
 
 def large_capture(folder: str) -> str:
@@ -98,42 +134,28 @@ def large_capture(folder: str) -> str:
     return str(json.loads(done.stdout)["path"])
 
 
-async def gestures(path: str) -> dict[str, float]:
-    """Milliseconds from a key to the frame after it, the median, for each gesture."""
-    from tritonscope.store import reader
-    from tritonscope.tui.app import ScopeApp
-
-    capture = reader.open_capture(Path(path))
-    app = ScopeApp(Path("nothing-here"), capture)
-    found: dict[str, list[float]] = {name: [] for name in GESTURES}
-    async with app.run_test(size=SIZE) as pilot:
-        await app.workers.wait_for_complete()
-        for name, keys in GESTURES.items():
-            await pilot.press("4", "g")
-            if name == "search":
-                await pilot.press("slash", *"arith", "enter")
-            await pilot.pause()
-            for _ in range(REPEATS):
-                if name == "jump to the end":
-                    await pilot.press("g")
-                start = time.perf_counter()
-                await pilot.press(*keys)
-                await pilot.pause()
-                found[name].append((time.perf_counter() - start) * 1000)
-    return {name: statistics.median(times) for name, times in found.items()}
-
-
-def in_a_process(path: str) -> dict[str, Any]:
-    """The gestures in a process of their own, and the most memory that it had."""
-    program = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import tui; tui.child({path!r})"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+def gestures(path: str, home: Path) -> dict[str, Any]:
+    """For each gesture the median of the milliseconds and of the bytes that a key costs; the same of a key that is held
+    down, and the most memory."""
+    one = Terminal(path, home)
+    one.first(FIRST)
+    one.settle(5.0)  # every pass is compared, in a thread
+    found: dict[str, Any] = {}
+    for name, (before, key) in GESTURES.items():
+        one.press(before)
+        one.settle(1.0)
+        pressed = []
+        for _ in range(REPEATS):
+            if name == "jump to the end":
+                one.press(b"g")
+            pressed.append(one.press(key))
+        found[name] = {"ms": statistics.median(ms for ms, _ in pressed)}
+        found[name]["bytes"] = statistics.median(count for _, count in pressed)
+    one.press(b"g")
+    found["held"] = one.press(b"j" * HELD)[0]
+    found["peak_mb"] = one.peak_mb
+    one.close()
     return found
-
-
-def child(path: str) -> None:
-    times = asyncio.run(gestures(path))
-    print(json.dumps({"ms": times, "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}))
 
 
 def textual_alone() -> float:
@@ -151,24 +173,21 @@ def verdict(value: float, bar: float) -> str:
 
 
 def main() -> None:
-    from tritonscope import bundled_kernels
-    from tritonscope.store import reader
-
     rows: dict[str, Any] = {}
-    frame = first_frame()
+    with tempfile.TemporaryDirectory() as home:
+        frame = first_frame(Path(home))
     ratio = frame["ours_s"] / frame["import_textual_s"]
     say(rows, "first frame / import textual", ratio, BARS["first frame"], frame)
-    reference = bundled_kernels.reference_dumps()
-    assert reference is not None
-    small_capture = reader.resolve(reference, "matmul/sm_90").capture
     with tempfile.TemporaryDirectory() as folder:
-        large = large_capture(folder)
-        lines = sum(_lines(Path(large)))
-        on_small, on_large = in_a_process(small_capture.path), in_a_process(large)
+        path = large_capture(folder)
+        lines = sum(_lines(Path(path)))
+        on_small, on_large = gestures("matmul/sm_90", Path(folder)), gestures(path, Path(folder))
     for name in GESTURES:
-        small_ms, large_ms = on_small["ms"][name], on_large["ms"][name]
-        both = {"small_ms": small_ms, "large_ms": large_ms}
-        say(rows, f"{name}: large / small", large_ms / small_ms, BARS["gesture"], both)
+        small, large = on_small[name], on_large[name]
+        for size, each in (("small", small), ("large", large)):
+            say(rows, f"{name}, {size}: ms", each["ms"], BARS["key"], {"bytes": each["bytes"]})
+        say(rows, f"{name}: large / small", large["ms"] / small["ms"], BARS["gesture"], {})
+    say(rows, f"{HELD} lines at once: ms", on_large["held"], BARS["held"], {"small": on_small["held"]})
     alone = textual_alone()
     memory = on_large["peak_mb"] - alone
     say(rows, "memory over Textual's own, MB", memory, BARS["memory"], {"large": on_large["peak_mb"], "textual": alone})

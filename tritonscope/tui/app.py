@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
+from textual.notifications import SeverityLevel
 from textual.screen import Screen
 
 from tritonscope import bundled_kernels
@@ -70,6 +71,7 @@ class ScopeApp(App[None]):
         self.running: list[Job] = []
         self._seen: object = None
         self._last_drawn = 0.0
+        self._told, self._told_until = "", 0.0
 
     # -- life
 
@@ -84,9 +86,12 @@ class ScopeApp(App[None]):
         if capture is not None and capture.path == self.remembered.capture:
             steps = {record.step for record in capture.passes}
             place = Place(step=self.remembered.step) if self.remembered.step in steps else place
-        self.push_screen(BrowseScreen(capture, place))
+        self.call_later(self._open_first, BrowseScreen(capture, place))  # what is drawn sooner, textual throws away
         self._seen = self._signature()
         self.set_interval(_POLL_SECONDS, self._look_again)
+
+    def _open_first(self, screen: BrowseScreen) -> None:
+        self.push_screen(screen)
         self.call_after_refresh(gc.enable)
 
     def on_unmount(self) -> None:
@@ -159,6 +164,23 @@ class ScopeApp(App[None]):
         themes = ("textual-dark", "textual-light", "ansi-dark")
         at = themes.index(self.theme) if self.theme in themes else -1
         self.theme = themes[(at + 1) % len(themes)]
+
+    def notify(
+        self,
+        message: str,
+        *,
+        title: str = "",
+        severity: SeverityLevel = "information",
+        timeout: float | None = None,
+        markup: bool = True,
+    ) -> None:
+        """As textual does, but not again what still stands there: a key that is held down asks many times a second."""
+        now = time.monotonic()
+        if message == self._told and now < self._told_until:
+            return
+        seconds = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
+        self._told, self._told_until = message, now + seconds
+        super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
 
     # -- actions
 

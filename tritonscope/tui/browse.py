@@ -236,7 +236,7 @@ class BrowseScreen(SearchScreen):
             return
         cursor = place.row
         if anchor and self._shown is not None and document is not None and not place.diff and not self.place.diff:
-            cursor = follow(self._shown.lines, self.view.cursor, document.lines)
+            cursor = follow(self._shown, self.view.cursor, document)
         self.place, self._shown, self._stat_words = place, document, words
         self.view.show(rows, cursor, row)
         if place.step and self.passes.current is not None and self.passes.current.step != place.step:

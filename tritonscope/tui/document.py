@@ -2,6 +2,7 @@
 
 import re
 import tokenize
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,7 +10,7 @@ from functools import cached_property
 
 __all__ = ["Document", "follow", "next_match", "words_of"]
 
-_NUMBERS = re.compile(r"[%#^$!]?[\w.$-]*\d[\w.$-]*")
+_DIGITS = dict.fromkeys(map(ord, "0123456789"))  # for str.translate, which takes them out
 _NAMES = re.compile(r"[%#^@!$][\w.$-]+|[\w.$-]+")
 _WINDOW = 4000  # lines to either side that are searched for the same operation
 _NEIGHBOURS = 3
@@ -40,6 +41,11 @@ class Document:
     def size(self) -> int:
         """About how many characters it takes to keep: of a line two numbers and the string's own, beside its text."""
         return sum(map(len, self.lines)) + 60 * len(self.lines)
+
+    @cached_property
+    def marks(self) -> Sequence[int]:
+        """For each line a number that others have, too, which differ from it in digits alone."""
+        return array("q", map(_mark, self.lines))
 
     @cached_property
     def parents(self) -> list[int]:
@@ -80,30 +86,30 @@ class Document:
         return found[-most:] if most else []
 
 
-def _masked(line: str) -> str:
-    """The line without what renumbering changes."""
-    return _NUMBERS.sub("@", line.strip())
+def _mark(line: str) -> int:
+    """The same for lines that are the same without their digits, which is what renumbering changes."""
+    return hash((line[:1], line.strip().translate(_DIGITS)))
 
 
-def follow(before: Sequence[str], line: int, after: Sequence[str]) -> int:
+def follow(before: Document, line: int, after: Document) -> int:
     """The line of `after` that is what `line` of `before` was: the same but for numbers, with the same around it.
 
     Where it is gone, its nearest neighbour that is still there; lines are searched in a window around the place that
     it would have in proportion.
     """
-    if not before or not after:
+    if not len(before) or not len(after):
         return 0
+    there = set(after.marks)
     for distance in range(40):
         for candidate in dict.fromkeys((line + distance, line - distance)):
-            if 0 <= candidate < len(before) and len(before[candidate].strip()) > 1:
-                found = _same(before, candidate, after)
-                if found is not None:
-                    return min(max(found - (candidate - line), 0), len(after) - 1)
+            if not 0 <= candidate < len(before) or len(before.lines[candidate].strip()) < 2:
+                continue
+            if before.marks[candidate] in there and (found := _same(before.marks, candidate, after.marks)) is not None:
+                return min(max(found - (candidate - line), 0), len(after) - 1)
     return min(line, len(after) - 1)
 
 
-def _same(before: Sequence[str], line: int, after: Sequence[str]) -> int | None:
-    wanted = _masked(before[line])
+def _same(before: Sequence[int], line: int, after: Sequence[int]) -> int | None:
     ends = min(len(before) - line, line + 1)
     # Near the start or the end lines keep their distance to that; between, their share of the whole.
     if ends > _NEIGHBOURS:
@@ -112,12 +118,12 @@ def _same(before: Sequence[str], line: int, after: Sequence[str]) -> int | None:
         place = line if line < len(before) / 2 else len(after) - (len(before) - line)
     first = max(min(line, place) - _WINDOW, 0)
     last = min(max(line, place) + _WINDOW, len(after))
-    around = [_masked(before[at]) for at in _near(line, len(before))]
+    around = [before[at] for at in _near(line, len(before))]
     best: tuple[int, int, int] | None = None
     for number in range(first, last):
-        if after[number][:1] != before[line][:1] or _masked(after[number]) != wanted:
+        if after[number] != before[line]:
             continue
-        alike = sum(_masked(after[at]) == each for at, each in zip(_near(number, len(after)), around, strict=False))
+        alike = sum(after[at] == each for at, each in zip(_near(number, len(after)), around, strict=False))
         score = (alike, -abs(number - line), number)
         if best is None or score > best:
             best = score

@@ -54,6 +54,10 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
             self.view = view
             super().__init__()
 
+        def can_replace(self, message: Message) -> bool:
+            """Where the cursor is now is all that matters."""
+            return isinstance(message, IrView.CursorMoved) and message.view is self.view
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - textual calls it that
         super().__init__(id=id)
         self.rows: Rows | None = None

@@ -145,7 +145,7 @@ class LinkedScreen(SearchScreen):
         line = pane.cursor + 1
         document = self._document(place)
         self._levels[number] = Level(place, document)
-        pane.show(TextRows(document), place.row or follow(before.document.lines, pane.cursor, document.lines))
+        pane.show(TextRows(document), place.row or follow(before.document, pane.cursor, document))
         self._follow(number, None if place.row else (before, line))
 
     def _follow_all(self) -> None:

@@ -79,6 +79,10 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
             self.record = record
             super().__init__()
 
+        def can_replace(self, message: Message) -> bool:
+            """Of several passes that a quick reader goes over, only the last is shown."""
+            return isinstance(message, PassList.Selected)
+
     class Entered(Message):
         """Enter, or a second click: the reader wants to be in the view."""
 
@@ -163,7 +167,7 @@ class PassList(ScrollView, can_focus=True, inherit_bindings=False):
         """Tell the screen."""
         self._moved(before, after)
         if before != after and self.current is not None:
-            self.post_message(self.Selected(self.current))
+            self.screen.post_message(self.Selected(self.current))  # straight: the next of them may follow at once
 
     def put(self, row: int) -> None:
         """Put the cursor on a row, and do not tell the screen."""
