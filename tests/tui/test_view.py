@@ -177,3 +177,52 @@ def test_a_layout_by_its_alias(matmul):
         assert any(definition[:60] in each.message for each in pilot.app._notifications)
 
     driven(matmul, WIDE, script)
+
+
+def test_what_is_drawn_row_by_row_is_what_is_drawn_whole(matmul):
+    """Keys draw the rows that changed alone; nothing may be left over from before."""
+    keys = "j j j k G k k g space j j } } d j j } d { J v j k j v u } p j k p / a d d enter n n N z c j z o * t escape"
+    names = {"}": "right_curly_bracket", "{": "left_curly_bracket", "/": "slash", "*": "asterisk"}
+
+    async def script(pilot):
+        app = pilot.app
+        for key in keys.split():
+            await pilot.press(names.get(key, key))
+            await settled(pilot)
+            if app.screen is browse(app):
+                kept = app.screen._compositor.render_strips()
+                for view in (app.screen.view, app.screen.passes):
+                    view.refresh()
+                await pilot.pause()
+                whole = app.screen._compositor.render_strips()
+                assert [list(strip.simplify()) for strip in kept] == [list(strip.simplify()) for strip in whole], key
+
+    driven(matmul, WIDE, script)
+
+
+def test_a_key_draws_few_rows(matmul, monkeypatch):
+    drawn = []
+    original = IrView.render_line
+    monkeypatch.setattr(IrView, "render_line", lambda self, y: drawn.append(y) or original(self, y))
+
+    async def script(pilot):
+        await pilot.press("g", *"jjjjj")
+        await settled(pilot)
+        drawn.clear()
+        await pilot.press("j")
+        await settled(pilot)
+        assert drawn == [5, 6]
+
+    driven(matmul, WIDE, script)
+
+
+def test_what_stands_there_is_not_said_again(matmul):
+    async def script(pilot):
+        for _ in range(5):
+            await pilot.press("g", "x")
+        await settled(pilot)
+        assert [each.message for each in pilot.app._notifications] == ["this capture has no failure"]
+        await pilot.press("X")
+        assert len(list(pilot.app._notifications)) == 2
+
+    driven(matmul, WIDE, script)

@@ -70,7 +70,6 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         self.selected_from: int | None = None  # where the lines that are being selected begin
         self._placing = Placing(0, {}, None)
         self._strips: OrderedDict[tuple[object, ...], Strip] = OrderedDict()
-        self._generation = 0
         self._ground = Style()
         self._on_top: list[int] = []
         self.palette = "dark"
@@ -104,8 +103,6 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         """Put the rows on lines anew, the cursor on that row of the screen."""
         rows = self.rows
         assert rows is not None
-        self._generation += 1
-        self._strips.clear()
         hidden = hidden_by(rows.regions, self.closed) if self.closed else {}
         self._placing = Placing(len(rows), hidden, self._heights() if self.wrap else None)
         widest = 0 if self.wrap else max((len(rows.text(number)) for number in _sample(len(rows))), default=0)
@@ -385,12 +382,15 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         return found[: max(min(self.screen_row, _STICKY), 0)] if self.has_focus else found
 
     def _strip(self, number: int, part: int, mode: str, width: int, scroll_x: int) -> Strip:
-        key = (self._generation, number, part, mode, width, scroll_x, self.palette, self.has_focus)
+        rows = self.rows
+        assert rows is not None
+        row = rows.row(number)
+        # Most rows of the text after a pass are those of the text before it.
+        folded, look = self._placing.hidden.get(number), (mode, self.palette, self.has_focus)
+        key = (row, number, part, folded, rows.kind, self._gutter, self.wrap, width, scroll_x, look)
         if key in self._strips:
             self._strips.move_to_end(key)
             return self._strips[key]
-        assert self.rows is not None
-        row = self.rows.row(number)
         strip = self._draw(row, number, part, mode, width, scroll_x)
         self._strips[key] = strip
         if len(self._strips) > _CACHED:
@@ -452,9 +452,10 @@ class IrView(ScrollView, can_focus=True, inherit_bindings=False):
         else:
             skip = part * room
             drawn = list(words.crop(skip, skip + room).adjust_cell_length(room, ground))
-        pieces += Strip(drawn).apply_offsets(column + skip, number)
-        if note:
-            pieces.append(Segment(note, ground + Style(color=self._colour("muted"), italic=True)))
+        pieces += _placed(drawn, column + skip, number)
+        if not note:
+            return pieces
+        pieces.append(Segment(note, ground + Style(color=self._colour("muted"), italic=True)))
         return list(Strip(pieces).adjust_cell_length(room + len(gutter), ground))
 
     def _words(self, cell: Cell, ground: Style, number: int) -> list[Segment]:
@@ -559,6 +560,16 @@ def _overlaid(pieces: list[Piece], start: int, end: int, style: Style) -> list[P
             continue
         cut = ((first, inner, under), (inner, outer, under + style), (outer, last, under))
         found += [piece for piece in cut if piece[0] < piece[1]]
+    return found
+
+
+def _placed(segments: Iterable[Segment], column: int, row: int) -> list[Segment]:
+    """The segments with what textual looks for when the mouse selects: the column and row of text of each."""
+    found = []
+    for text, style, _ in segments:
+        offset = Style.from_meta({"offset": (column, row)})
+        found.append(Segment(text, style + offset if style else offset))
+        column += len(text)
     return found
 
 
