@@ -37,6 +37,8 @@ class WithABackward(torch.autograd.Function):
 x = torch.randn(64, device="cuda")
 assert x.is_cuda
 assert x.get_device() == 0
+properties = triton.runtime.driver.active.utils.get_device_properties(x.get_device())
+assert properties["max_threads_per_sm"] % properties["warpSize"] == 0  # as programs for AMD's GPUs ask
 print("loss", x.sum().item(), f"{x.mean().item():.3f}", float(x.max()))
 after[(1,)](x, STEP="item")
 

@@ -30,6 +30,7 @@ _DEVICES: Mapping[str, tuple[int, int, int]] = {
 }
 _UNKNOWN_DEVICE = (132, 101376, 80)
 _REGISTERS = 65536
+_THREADS = 2048  # a multiprocessor
 
 #: What a program calls of Triton's profiler between starting it and looking at the profile.
 _WHILE_PROFILING = ("activate", "deactivate", "finalize")
@@ -140,6 +141,7 @@ def _driver(target: Any) -> Any:
                 "max_num_regs": _REGISTERS,
                 "multiprocessor_count": multiprocessors,
                 "warpSize": target.warp_size,
+                "max_threads_per_sm": _THREADS,
                 "sm_clock_rate": 1_500_000,
                 "mem_clock_rate": 2_500_000,
                 "mem_bus_width": 5120,
@@ -362,7 +364,7 @@ def _install_cuda(torch: Any, target: Mapping[str, Any]) -> None:
         minor=minor,
         total_memory=memory << 30,
         multi_processor_count=multiprocessors,
-        max_threads_per_multi_processor=2048,
+        max_threads_per_multi_processor=_THREADS,
         warp_size=target["warp_size"],
         regs_per_multiprocessor=_REGISTERS,
         shared_memory_per_block=49152,
