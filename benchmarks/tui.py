@@ -196,6 +196,7 @@ def verdict(value: float, bar: float) -> str:
 
 def main() -> None:
     rows: dict[str, Any] = {}
+    load = os.getloadavg()[0]  # of the machine before: others' work
     with tempfile.TemporaryDirectory() as home:
         frame = first_frame(Path(home))
     ratio = frame["ours_s"] / frame["import_textual_s"]
@@ -209,13 +210,20 @@ def main() -> None:
         for size, each in (("small", small), ("large", large)):
             say(rows, f"{name}, {size}: ms", each.pop("ms"), BARS["key"], each)
         say(rows, f"{name}: large / small, of the processor", large["cpu_ms"] / small["cpu_ms"], BARS["gesture"], {})
+    comparing = "scroll while passes are compared"
+    say(rows, f"{comparing}, large: ms", on_large[comparing].pop("ms"), BARS["key"], on_large[comparing])
     say(rows, f"{HELD} lines at once: ms", on_large["held"], BARS["held"], {"small": on_small["held"]})
     alone = textual_alone()
     memory = on_large["peak_mb"] - alone
     say(rows, "memory over Textual's own, MB", memory, BARS["memory"], {"large": on_large["peak_mb"], "textual": alone})
     rows["lines of the large capture"] = {"value": lines}
     versions = {name: version(name) for name in ("textual", "rich", "triton")}
-    machine = {"platform": platform.platform(), "python": platform.python_version(), "cores": os.cpu_count()}
+    machine: dict[str, Any] = {
+        "platform": platform.platform(),
+        "python": platform.python_version(),
+        "cores": os.cpu_count(),
+    }
+    machine["load_before"] = load
     RESULTS.write_text(json.dumps({"rows": rows, "versions": versions, "machine": machine}, indent=1) + "\n")
 
 

@@ -16,6 +16,9 @@ from tritonscope.store import layout, reader
 if TYPE_CHECKING:
     from tritonscope.tui.app import ScopeApp
 
+#: Passes are compared in a thread, and a key that wants Python's lock waits for it about so long, several times.
+_SWITCH_SECONDS = 0.0005
+
 _EPILOG = """\
 examples:
   tritonscope open
@@ -50,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def application(dumps: Path, capture: Capture | None) -> "ScopeApp":
     """The full-screen interface, not yet running. Garbage is collected again from its first frame on."""
+    sys.setswitchinterval(_SWITCH_SECONDS)
     gc.disable()  # all that starting makes is kept: looking through it again and again takes a tenth of the time
     from tritonscope.tui.app import ScopeApp
 
