@@ -85,14 +85,14 @@ def _lookup(diff: Diff, at: int, name: str) -> str:
 
 
 def _check_marks(line: Line) -> None:
-    for text, marks in ((line.left_text, line.left_marks), (line.right_text, line.right_marks)):
+    for text, marks in ((line.left_text, line.marks[0]), (line.right_text, line.marks[1])):
         assert all(0 <= start < end <= len(text) for start, end in marks)
         assert list(marks) == sorted(marks)
     if line.kind in ("changed", "layout"):
-        assert line.left_marks or line.right_marks, f"nothing is marked in {line.left_text!r}"
+        assert line.marks[0] or line.marks[1], f"nothing is marked in {line.left_text!r}"
     else:
-        assert not line.left_marks
-        assert not line.right_marks
+        assert not line.marks[0]
+        assert not line.marks[1]
 
 
 def disguise(text: str, kind: str, chance: random.Random) -> str:

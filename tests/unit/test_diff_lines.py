@@ -42,8 +42,8 @@ def shown(found: Diff) -> list[tuple[str, str, str]]:
 
 def marked(line: Line) -> tuple[list[str], list[str]]:
     return (
-        [line.left_text[start:end] for start, end in line.left_marks],
-        [line.right_text[start:end] for start, end in line.right_marks],
+        [line.left_text[start:end] for start, end in line.marks[0]],
+        [line.right_text[start:end] for start, end in line.marks[1]],
     )
 
 

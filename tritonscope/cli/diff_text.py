@@ -57,10 +57,10 @@ def stat_text(stat: Stat) -> str:
 def _unified(hunk: Hunk, console: "Console") -> Iterator["Text"]:
     for old, new in _runs(hunk.lines):
         for line in old:
-            yield _line(_SIGNS[line.kind][0], line.left_text, line.left_marks, "red", "[-", "-]", console)
+            yield _line(_SIGNS[line.kind][0], line.left_text, line.marks[0], "red", "[-", "-]", console)
         for line in new:
             if line.shown:
-                yield _line(_SIGNS[line.kind][1], line.right_text, line.right_marks, "green", "{+", "+}", console)
+                yield _line(_SIGNS[line.kind][1], line.right_text, line.marks[1], "green", "{+", "+}", console)
             elif line.right is not None:  # a definition that merely changed places is shown where it is now
                 yield _line("  ", line.right_text, (), "", "", "", console)
 
@@ -94,8 +94,8 @@ def _columns(hunk: Hunk, console: "Console") -> Iterator["Text"]:
     width = (width - 1) // 2 - _GUTTER
     for line in hunk.lines:
         left_sign, right_sign = _SIGNS.get(line.kind, ("  ", "  "))
-        left = _cell(left_sign, line.left_text, line.left_marks, "red", line, line.left, console)
-        right = _cell(right_sign, line.right_text, line.right_marks, "green", line, line.right, console)
+        left = _cell(left_sign, line.left_text, line.marks[0], "red", line, line.left, console)
+        right = _cell(right_sign, line.right_text, line.marks[1], "green", line, line.right, console)
         for a, b in zip_longest(_folded(left, width), _folded(right, width)):
             row = Text()
             row.append_text(a or Text())

@@ -207,9 +207,9 @@ def _sides(line: Line) -> list[list[Any]]:
     signs = {"layout": "~", "moved": ">"}.get(line.kind, "")
     sides = []
     if line.left is not None:
-        sides.append([f"-{signs}", line.left, None, *_shown(line.left_text, line.left_marks)])
+        sides.append([f"-{signs}", line.left, None, *_shown(line.left_text, line.marks[0])])
     if line.right is not None:
-        sides.append([f"+{signs}", None, line.right, *_shown(line.right_text, line.right_marks)])
+        sides.append([f"+{signs}", None, line.right, *_shown(line.right_text, line.marks[1])])
     return sides
 
 

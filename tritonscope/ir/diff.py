@@ -15,15 +15,17 @@ unchanged, renamed or moved gives the new ones exactly, and the renaming is one-
 for: an alias for the same attribute is the same, whatever it is called and wherever it is defined.
 """
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 from tritonscope.ir import align as alignment
 from tritonscope.ir import fingerprints
 from tritonscope.ir.dialects import Aliases, hint_of, is_readable, reader_for, starts_with_label
-from tritonscope.ir.marks import Span, compare, split_words, word_pattern
+from tritonscope.ir.marks import Span, Words, compare, split_words, word_pattern
 from tritonscope.ir.renaming import Binding, best_in_order, bind, definitions
 from tritonscope.ir.values import Side, read_side
 
@@ -44,8 +46,8 @@ class Line:
 
     `left` and `right` are line numbers from 1, None on a side that has no such line here. A moved line stands twice,
     where it was and where it is; `other` is then its number on the other side. The same goes for a definition of an
-    alias, of metadata or of an attribute group that merely changed places, which is "renamed". `left_marks` and
-    `right_marks` are the spans of the words that differ.
+    alias, of metadata or of an attribute group that merely changed places, which is "renamed". `words` gives the words
+    of both sides, where they differ.
     """
 
     kind: str
@@ -53,9 +55,13 @@ class Line:
     right: int | None
     left_text: str
     right_text: str
-    left_marks: tuple[Span, ...] = ()
-    right_marks: tuple[Span, ...] = ()
     other: int | None = None
+    words: Callable[[], tuple[Words, Words]] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def marks(self) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+        """The spans of the words that differ, left and right: found when asked for, since most are never shown."""
+        return compare(*self.words()) if self.words else ((), ())
 
     @property
     def shown(self) -> bool:
@@ -69,7 +75,9 @@ class Line:
             "left": self.left,
             "right": self.right,
             "text": self.left_text if self.right is None else self.right_text,
-            "marks": {"left": [list(s) for s in self.left_marks], "right": [list(s) for s in self.right_marks]},
+            "marks": {
+                side: [list(s) for s in spans] for side, spans in zip(("left", "right"), self.marks, strict=True)
+            },
         }
         if self.left is not None and self.right is not None and self.left_text != self.right_text:
             value["left_text"] = self.left_text
@@ -326,25 +334,33 @@ class _Comparison:
                     yield Line(self._away_kind(other), None, k + 1, "", right.lines[k], other=other + 1)
             if pair_a < len(left.lines):
                 kind = self._judge(pair_a, pair_b)
-                marks: tuple[tuple[Span, ...], tuple[Span, ...]] = ((), ())
-                if kind not in HIDDEN:
-                    marks = compare(*self._words(pair_a, pair_b, pattern))
-                yield Line(kind, pair_a + 1, pair_b + 1, left.lines[pair_a], right.lines[pair_b], *marks)
+                words = None if kind in HIDDEN else self._words(pair_a, pair_b, pattern)
+                yield Line(kind, pair_a + 1, pair_b + 1, left.lines[pair_a], right.lines[pair_b], words=words)
             a, b = pair_a + 1, pair_b + 1
 
     def _away_kind(self, a: int) -> str:
         return "renamed" if self.left.tokens[a].floating else "moved"
 
-    def _words(self, a: int, b: int, pattern: Any) -> tuple[Any, Any]:
+    def _words(self, a: int, b: int, pattern: "re.Pattern[str]") -> Callable[[], tuple[Words, Words]]:
+        """What splits two lines into words, which holds nothing else of the comparison."""
         forward = self.binding.forward
-        words = []
-        for side, at, aliases in ((self.left, a, self.aliases[0]), (self.right, b, self.aliases[1])):
-            ids: Sequence[object] = side.ids[at]
-            # A value as a number, so that no word of the text equals it; one without a counterpart equals nothing.
-            values = [forward.get(value, -1 - value) for value in side.ids[at]] if side is self.left else ids
-            label = self.kind == "llir" and starts_with_label(side.lines[at])
-            words.append(split_words(side.lines[at], pattern, aliases if self.kind == "mlir" else None, values, label))
-        return words[0], words[1]
+        # A value as a number, so that no word of the text equals it; one without a counterpart equals nothing.
+        values = [forward.get(value, -1 - value) for value in self.left.ids[a]]
+        left, right = (
+            partial(
+                split_words,
+                side.lines[at],
+                pattern,
+                aliases if self.kind == "mlir" else None,
+                ids,
+                self.kind == "llir" and starts_with_label(side.lines[at]),
+            )
+            for side, at, ids, aliases in (
+                (self.left, a, values, self.aliases[0]),
+                (self.right, b, self.right.ids[b], self.aliases[1]),
+            )
+        )
+        return lambda: (left(), right())
 
     def _scopes(self) -> Iterator[Scope]:
         left, right = self.left, self.right

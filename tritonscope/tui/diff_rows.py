@@ -87,7 +87,7 @@ def _cell(line: Line, left: bool) -> Cell:
     number, text = (line.left, line.left_text) if left else (line.right, line.right_text)
     if not line.shown:
         return Cell(number, text)
-    marks = line.left_marks if left else line.right_marks
+    marks = line.marks[0 if left else 1]
     sign = SIGNS[line.kind]
     if line.kind in ("changed", "layout") and left:
         style = "old"
