@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.any_triton
+
 #: Asks a child for what a kernel's file holds; its second argument is what happens meanwhile.
 PARENT = """
 import os, signal, subprocess, sys

@@ -15,6 +15,8 @@ import pytest
 from tests.compile.conftest import ROOT
 from tritonscope.store import reader
 
+pytestmark = pytest.mark.any_triton
+
 KERNEL = f"{ROOT / 'tests' / 'kernels' / 'misbehaving.py'}:kernel"
 
 
@@ -96,7 +98,11 @@ def start_hanging(tmp_path: Path, **options: object) -> tuple["subprocess.Popen[
         env={**os.environ, "TRITONSCOPE_TEST_MISDEED": "hang", "TRITONSCOPE_TEST_FIFO": str(fifo)},
         **options,  # type: ignore[call-overload]
     )
-    return process, int(fifo.read_text())
+    child = int(fifo.read_text())
+    while not any('"llir"' in events.read_text() for events in tmp_path.glob("dumps/*/*.running-*/events.jsonl")):
+        assert process.poll() is None
+        time.sleep(0.01)  # the child was there first; what was heard of it is what is to be kept
+    return process, child
 
 
 def ends(pid: int, within: float = 30) -> bool:

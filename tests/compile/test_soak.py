@@ -9,7 +9,7 @@ import pytest
 from tests.compile.conftest import ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.any_triton
 def test_kills_lose_nothing_and_leave_nothing(tmp_path):
     out = tmp_path / "soak.json"
     done = subprocess.run(

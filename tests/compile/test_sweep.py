@@ -14,6 +14,8 @@ from tritonscope import interpreter, sweep
 from tritonscope.cli import main
 from tritonscope.model import KernelRef, Request, Target
 
+pytestmark = pytest.mark.any_triton
+
 pytest.importorskip("triton")
 
 WRONG = Path(__file__).resolve().parents[1] / "kernels" / "wrong.py"
