@@ -22,7 +22,7 @@ import sys
 import tempfile
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ sys.path.insert(0, str(ROOT))
 RESULTS = Path(__file__).with_name("tui.json")
 COLUMNS, ROWS = 120, 40
 STARTS = 15
-REPEATS = 15
+REPEATS = 25
 IDLE_MS = 50.0  # of the processor in a second
 PATIENCE = 10.0  # seconds for the first of it
 QUIET = 0.2  # seconds without output after which a frame is taken to be whole
@@ -148,36 +148,45 @@ def large_capture(folder: str) -> str:
     return str(json.loads(done.stdout)["path"])
 
 
-def gestures(path: str, home: Path) -> dict[str, Any]:
-    """For each gesture the median of what a key costs: milliseconds, those of the processor, bytes. Beside them the
-    milliseconds of many keys at once, and the most memory.
+def gestures(paths: Sequence[str], home: Path) -> list[dict[str, Any]]:
+    """Of each capture, for each gesture the median of what a key costs: milliseconds, those of the processor, bytes.
+    Beside them the milliseconds of many keys at once, and the most memory.
+
+    The captures are open at the same time, and take turns: the machine is not as quick from one minute to the next.
     """
-    one = Terminal(path, home)
-    one.first(FIRST)
-    one.press(b"6g")
-    found: dict[str, Any] = {"scroll while passes are compared": presses(one, b"j")}
-    one.idle()
+    all_ = [Terminal(path, home) for path in paths]
+    for one in all_:
+        one.first(FIRST)
+        one.press(b"6g")
+    found = [{"scroll while passes are compared": presses([one], b"j")[0]} for one in all_]
     for name, (before, key) in GESTURES.items():
-        one.press(before)
-        one.idle()
-        found[name] = presses(one, key, b"g" if name == "jump to the end" else b"")
-    one.press(b"g")
-    found["held"] = one.press(b"j" * HELD)[0]
-    found["peak_mb"] = one.peak_mb
-    one.close()
+        for one in all_:
+            one.press(before)
+        for one in all_:
+            one.idle()
+        costs = presses(all_, key, b"g" if name == "jump to the end" else b"")
+        for values, cost in zip(found, costs, strict=True):
+            values[name] = cost
+    for values, one in zip(found, all_, strict=True):
+        one.press(b"g")
+        values["held"] = one.press(b"j" * HELD)[0]
+        values["peak_mb"] = one.peak_mb
+        one.close()
     return found
 
 
-def presses(one: Terminal, key: bytes, back: bytes = b"") -> dict[str, float]:
-    """The medians for a key that is pressed again and again, after `back`, whose cost is not counted."""
-    found = []
+def presses(all_: Sequence[Terminal], key: bytes, back: bytes = b"") -> list[dict[str, float]]:
+    """For each terminal the medians for a key that is pressed again and again, after `back`, whose cost counts not."""
+    found: list[list[tuple[float, float, int]]] = [[] for _ in all_]
     for _ in range(REPEATS):
-        if back:
-            one.press(back)
-        before = one.cpu_ms
-        ms, count = one.press(key)
-        found.append((ms, one.cpu_ms - before, count))
-    return dict(zip(("ms", "cpu_ms", "bytes"), map(statistics.median, zip(*found, strict=True)), strict=True))
+        for one, costs in zip(all_, found, strict=True):
+            if back:
+                one.press(back)
+            before = one.cpu_ms
+            ms, count = one.press(key)
+            costs.append((ms, one.cpu_ms - before, count))
+    names = ("ms", "cpu_ms", "bytes")
+    return [dict(zip(names, map(statistics.median, zip(*costs, strict=True)), strict=True)) for costs in found]
 
 
 def textual_alone() -> float:
@@ -204,9 +213,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = large_capture(folder)
         lines = sum(_lines(Path(path)))
-        on_small, on_large = gestures("matmul/sm_90", Path(folder)), gestures(path, Path(folder))
+        on_small, on_large = gestures(("matmul/sm_90", path), Path(folder))
     for name in GESTURES:
         small, large = on_small[name], on_large[name]
+        say(rows, f"{name}: large / small", large["ms"] / small["ms"], BARS["gesture"], {})
         for size, each in (("small", small), ("large", large)):
             say(rows, f"{name}, {size}: ms", each.pop("ms"), BARS["key"], each)
         say(rows, f"{name}: large / small, of the processor", large["cpu_ms"] / small["cpu_ms"], BARS["gesture"], {})
