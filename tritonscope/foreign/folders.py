@@ -7,14 +7,15 @@ from pathlib import Path
 from tritonscope.errors import UsageError
 from tritonscope.store import layout
 
-__all__ = ["MOST_FILES", "walk"]
+__all__ = ["walk"]
 
 _DEEPEST = 8
-MOST_FILES = 2_000_000
+_MOST_FILES = 2_000_000
 
 
-def walk(root: Path, problems: list[UsageError], most: int = MOST_FILES) -> Iterator[tuple[Path, list[str]]]:
-    """`root` and each folder below it, with the names of its files, in order; `problems` gets what cannot be read.
+def walk(root: Path, most: int = _MOST_FILES) -> Iterator[tuple[Path, list[str]] | UsageError]:
+    """`root` and each folder below it, with the names of its files, in order; in the place of one that cannot be read,
+    the reason.
 
     Raises UsageError where there are more than `most` files and folders.
     """
@@ -25,7 +26,7 @@ def walk(root: Path, problems: list[UsageError], most: int = MOST_FILES) -> Iter
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            problems.append(UsageError(f"{folder} cannot be read ({error.strerror}); make it readable"))
+            yield UsageError(f"{folder} cannot be read ({error.strerror}); make it readable")
             continue
         seen += len(entries)
         if seen > most:

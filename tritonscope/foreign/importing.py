@@ -121,26 +121,24 @@ def is_foreign(path: Path) -> bool:
 
 
 def _in_folder(folder: Path) -> Iterator[Found | UsageError]:
+    """What Triton left in a folder and those below it, then the traces: tritonparse makes a folder for each rank."""
     root = folder.absolute()
     some = False
-    for found in triton_folders.compilations(root):
-        some = True
-        yield found
-    for path in _traces_in(root):
-        some = True
+    traces: list[Path] = []
+    for below in folders.walk(root):
+        if isinstance(below, UsageError):
+            some = True
+            yield below
+            continue
+        inner, names = below
+        traces += [inner / name for name in names if name.endswith((".ndjson", ".ndjson.gz"))]
+        for found in triton_folders.compilations(inner, names):
+            some = True
+            yield found
+    for path in traces:
         yield from _in_file(path, str(path))
-    if not some:
+    if not some and not traces:
         raise UsageError(_nothing_in(root))
-
-
-def _traces_in(root: Path) -> list[Path]:
-    """tritonparse's traces in `root` and below it: it makes a folder for each rank."""
-    return [
-        folder / name
-        for folder, names in folders.walk(root, [])
-        for name in names
-        if name.endswith((".ndjson", ".ndjson.gz"))
-    ]
 
 
 def _nothing_in(folder: Path) -> str:

@@ -8,7 +8,7 @@ A cache entry is a folder with a file for each stage and Triton's metadata, one 
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -38,29 +38,24 @@ _LOOKS: Mapping[str, re.Pattern[bytes]] = {
 }
 
 
-def how_many(folder: Path, most: int) -> int:
-    """How many compilations `folder` and those below it look to hold; counted to `most`, and as far as is soon done."""
+def how_many(root: Path, most: int) -> int:
+    """How many compilations `root` and folders below it look to hold; counted to `most`, and as far as is soon done."""
     count = 0
     with suppress(UsageError):
-        for _, groups in _stages_in(folder, [], _LOOKED_AT):
-            count += len(groups)
+        for found in folders.walk(root, _LOOKED_AT):
+            count += 0 if isinstance(found, UsageError) else len(_stages_by_name(found[1]))
             if count >= most:
                 break
     return count
 
 
-def compilations(root: Path) -> Iterator[Found | UsageError]:
-    """The compilations in `root` and below it; in the place of one that cannot be read, the reason."""
-    problems: list[UsageError] = []
-    for folder, groups in _stages_in(root, problems):
-        yield from problems
-        problems.clear()
-        for stem, stages in groups.items():
-            try:
-                yield _compilation(folder, stem, stages)
-            except UsageError as problem:
-                yield problem
-    yield from problems
+def compilations(folder: Path, names: Sequence[str]) -> Iterator[Found | UsageError]:
+    """The compilations in `folder`, which has files of `names`; in the place of one that cannot be read, the reason."""
+    for stem, stages in _stages_by_name(names).items():
+        try:
+            yield _compilation(folder, stem, stages)
+        except UsageError as problem:
+            yield problem
 
 
 def artefacts_of(texts: Mapping[str, bytes], where: str) -> tuple[Artefact, ...]:
@@ -76,18 +71,14 @@ def artefacts_of(texts: Mapping[str, bytes], where: str) -> tuple[Artefact, ...]
     return tuple(Artefact(stage, texts[stage]) for stage in STAGES if stage in texts)
 
 
-def _stages_in(
-    root: Path, problems: list[UsageError], most: int = folders.MOST_FILES
-) -> Iterator[tuple[Path, dict[str, list[str]]]]:
-    """Each folder that has stages, and which of each name."""
-    for folder, names in folders.walk(root, problems, most):
-        groups: dict[str, list[str]] = {}
-        for name in names:
-            stem, dot, suffix = name.rpartition(".")
-            if dot and stem and suffix in STAGES[1:]:
-                groups.setdefault(stem, []).append(suffix)
-        if groups:
-            yield folder, groups
+def _stages_by_name(names: Sequence[str]) -> dict[str, list[str]]:
+    """Which stages there are of each name among a folder's files."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        stem, dot, suffix = name.rpartition(".")
+        if dot and stem and suffix in STAGES[1:]:
+            groups.setdefault(stem, []).append(suffix)
+    return groups
 
 
 def _compilation(folder: Path, stem: str, stages: list[str]) -> Found:
