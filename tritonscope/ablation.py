@@ -264,9 +264,16 @@ def _run(
         results.close()
         results = runs.run(units[1:], plan.asked, say)
     for group, result in zip(groups, results, strict=True):
-        usual = None if _flaw(baseline) else result.baselines.get(plan.baseline.capture)
+        usual = _usual(baseline, result.baselines.get(plan.baseline.capture))
         for variant in group.variants:
             yield _judged_run(variant, group.capture, result, usual)
+
+
+def _usual(baseline: RunResult, beside: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+    """How long the whole compile took: `beside` another, else by itself; None where its result is wrong."""
+    if _flaw(baseline):
+        return None
+    return {**beside, "median": beside["ms"]} if beside else baseline.ms
 
 
 def _running(unit: runs.Unit, capture: Capture) -> runs.Unit:
@@ -301,12 +308,11 @@ def _metadata_alone(capture: Capture, baseline: Capture) -> str | None:
 
 
 def _judged_run(variant: Variant, capture: Capture, result: RunResult, usual: Mapping[str, Any] | None) -> Ablated:
-    """`usual` is how long the whole compile took in turns with this one; None where its result is wrong."""
     if flaw := _flaw(result):
         return _row(variant, "wrong", detail=_first_line(flaw), **_static(capture))
     assert result.ms is not None
     ms = result.ms
-    ratio = ms["median"] / usual["ms"] if usual else None
+    ratio = ms["median"] / usual["median"] if usual else None
     outcome = _pace(ms, usual) if usual else "right"
     return _row(variant, outcome, ms=ms["median"], ratio=ratio, tflops=result.tflops, **_static(capture))
 
@@ -321,7 +327,7 @@ def _flaw(result: RunResult) -> str | None:
 
 def _pace(ms: Mapping[str, Any], usual: Mapping[str, Any]) -> str:
     """Slower or faster where the medians are apart noticeably and the middle halves of the times do not meet."""
-    ratio = ms["median"] / usual["ms"]
+    ratio = ms["median"] / usual["median"]
     if ratio > 1 + _NOTICEABLE and ms["q1"] > usual["q3"]:
         return "slower"
     if ratio < 1 - _NOTICEABLE and ms["q3"] < usual["q1"]:

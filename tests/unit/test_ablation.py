@@ -161,6 +161,15 @@ def test_a_result_that_is_wrong(
     assert (row.outcome, row.detail, row.ms) == ("wrong", "reference: off by 3", None)
 
 
+def test_a_whole_compile_that_was_not_timed_beside_another_was_timed_by_itself(
+    captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    compiles_to(monkeypatch, {("p",): captured(OTHER)})
+    monkeypatch.setattr(ablation.runs, "run", lambda *_: iter([result(1.0), result(2.0)]))
+    *_, row = ablate(plan_for(captured(), tmp_path), [Variant(("p",), ("1",))])
+    assert (row.outcome, row.ratio) == ("slower", 2.0)
+
+
 def test_a_pass_that_spoils_the_result_is_found(
     captured: Callable[..., Capture], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
