@@ -206,9 +206,10 @@ class Links:
     def _elsewhere(self) -> dict[tuple[str, int], str]:
         """The lines of functions in other files: their text is in the cache key, dedented, and begins at "def"."""
         named = self.capture.components.get("functions")
+        sources = named if isinstance(named, dict) else {}
         lines = {}
         for function in self._functions:
-            known = named.get(function.get("name")) if isinstance(named, dict) else None
+            known = sources.get(function.get("name"))
             text = known.get("source") if isinstance(known, dict) else None
             first, column = function["ast"].get("line"), function["ast"].get("column")
             if isinstance(text, str) and isinstance(first, int) and isinstance(column, int):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import selectors
 import signal
 import subprocess
@@ -81,7 +80,7 @@ class Started:
         self.ahead = ahead
         self._ending: subprocess.Popen[bytes] | None = None
         # Triton always writes its cache: ours is private, and gone with the child.
-        self._folder = os.path.join(tempfile.gettempdir(), f"tritonscope-{secrets.token_hex(8)}")  # noqa: PTH118
+        self._folder = os.path.join(tempfile.gettempdir(), f"tritonscope-{os.urandom(8).hex()}")  # noqa: PTH118
         self.events, events_writer = os.pipe()
         request_reader, self.request = os.pipe()
         try:

@@ -17,7 +17,7 @@ for: an alias for the same attribute is the same, whatever it is called and wher
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -346,21 +346,15 @@ class _Comparison:
         forward = self.binding.forward
         # A value as a number, so that no word of the text equals it; one without a counterpart equals nothing.
         values = [forward.get(value, -1 - value) for value in self.left.ids[a]]
-        left, right = (
-            partial(
-                split_words,
-                side.lines[at],
-                pattern,
-                aliases if self.kind == "mlir" else None,
-                ids,
-                self.kind == "llir" and starts_with_label(side.lines[at]),
-            )
-            for side, at, ids, aliases in (
-                (self.left, a, values, self.aliases[0]),
-                (self.right, b, self.right.ids[b], self.aliases[1]),
-            )
-        )
+        left = self._splitter(self.left, a, values, self.aliases[0], pattern)
+        right = self._splitter(self.right, b, self.right.ids[b], self.aliases[1], pattern)
         return lambda: (left(), right())
+
+    def _splitter(
+        self, side: Side, at: int, values: Sequence[object], aliases: Aliases, pattern: "re.Pattern[str]"
+    ) -> Callable[[], Words]:
+        text, known = side.lines[at], aliases if self.kind == "mlir" else None
+        return partial(split_words, text, pattern, known, values, self.kind == "llir" and starts_with_label(text))
 
     def _scopes(self) -> Iterator[Scope]:
         left, right = self.left, self.right

@@ -1,8 +1,8 @@
 """Counting the launches of compiled kernels, for next to nothing each.
 
 Triton, torch.compile and a compiled kernel called by itself all launch through the kernel's `_run`. In its place stands
-a function with a dictionary of its own. Calls are told apart by the grid and the numbers passed, which costs a quarter
-of a microsecond; asking tensors for their shapes would cost several times that, so those are the first such call's.
+a function with a dictionary of its own. Calls are told apart by the grid and the numbers passed; asking tensors for
+their shapes would cost several times as much, so those are the first such call's.
 """
 
 import itertools
