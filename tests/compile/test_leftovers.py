@@ -121,6 +121,10 @@ def test_nothing_is_left_where_a_write_ends_late(tmp_path):
     assert (tmp_path / "called").exists()
 
 
+def test_nothing_is_left_where_the_path_leads_to_no_tools(tmp_path):
+    assert run_parent(WAITS, "child killed", tmp_path, PATH="/nowhere") == ("[] crashed", [])
+
+
 def run_parent(text: str, moment: str, tmp_path: Path, **env: str) -> tuple[str, list[Path]]:
     """What it says, and what is in the temporary folder afterwards."""
     (tmp_path / "kernel.py").write_text(text)

@@ -23,8 +23,10 @@ done
 
 def end(group: int, folder: str) -> "subprocess.Popen[bytes] | None":
     """Kill the process group, and begin to remove the folder; None, and the folder stays, where no process starts."""
+    path = os.pathsep.join(filter(None, [os.environ.get("PATH"), os.defpath]))  # the user's may lack `rm`
+    command = ["/bin/sh", "-c", _END, "sh", str(group), folder]
     try:
-        shell = subprocess.Popen(["/bin/sh", "-c", _END, "sh", str(group), folder], start_new_session=True)
+        shell = subprocess.Popen(command, env={**os.environ, "PATH": path}, start_new_session=True)
     except OSError:
         shell = None
     # The shell does so, too: it may be the first to come to it, and must not remove anything before.
