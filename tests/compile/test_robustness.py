@@ -99,7 +99,8 @@ def start_hanging(tmp_path: Path, **options: object) -> tuple["subprocess.Popen[
         **options,  # type: ignore[call-overload]
     )
     child = int(fifo.read_text())
-    while not any('"llir"' in events.read_text() for events in tmp_path.glob("dumps/*/*.running-*/events.jsonl")):
+    heard = '{"event": "stage", "stage": "llir", '
+    while not any(heard in events.read_text() for events in tmp_path.glob("dumps/*/*.running-*/events.jsonl")):
         assert process.poll() is None
         time.sleep(0.01)  # the child was there first; what was heard of it is what is to be kept
     return process, child
